@@ -1,0 +1,157 @@
+//! What the planner knows of the database: schema and statistics at one moment.
+
+use crate::Expr;
+use gingham_types::{SqlType, Value};
+use serde::{Deserialize, Serialize};
+
+/// A table's number; never reused in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TableId(pub u32);
+
+/// An index's number; never reused in a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct IndexId(pub u32);
+
+/// How a table is stored (D-9).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Storage {
+    /// B+tree with a columnar copy that follows it.
+    Hybrid,
+    /// B+tree only.
+    Row,
+    /// Row groups only, with a small row-wise delta.
+    Column,
+}
+
+impl Storage {
+    /// The word in `WITH (storage = '…')`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Row => "row",
+            Self::Column => "column",
+        }
+    }
+}
+
+/// Schema and statistics. `version` changes with every change of either that should
+/// make a cached plan stale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// Grows with every change.
+    pub version: u64,
+    /// Tables, in no particular order.
+    pub tables: Vec<TableInfo>,
+    /// Views, in no particular order.
+    pub views: Vec<ViewInfo>,
+}
+
+/// A view: a name for a query.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ViewInfo {
+    /// Name as written at creation; compared as identifiers are.
+    pub name: String,
+    /// Column names given at creation, or none.
+    pub columns: Vec<String>,
+    /// The query's text.
+    pub sql: String,
+}
+
+/// One table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableInfo {
+    /// Its number.
+    pub id: TableId,
+    /// Folded name.
+    pub name: String,
+    /// Columns in declared order.
+    pub columns: Vec<ColumnInfo>,
+    /// Ordinals of the primary key's columns in key order; empty without one.
+    pub primary_key: Vec<usize>,
+    /// How it is stored.
+    pub storage: Storage,
+    /// Secondary indexes; UNIQUE constraints are unique indexes.
+    pub indexes: Vec<IndexInfo>,
+    /// What is known of its contents.
+    pub statistics: TableStatistics,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnInfo {
+    /// Folded name.
+    pub name: String,
+    /// Declared type.
+    pub ty: SqlType,
+    /// Whether NULL is allowed.
+    pub nullable: bool,
+    /// DEFAULT expression (no column references); `None` is NULL.
+    pub default: Option<Expr>,
+}
+
+/// One secondary index.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct IndexInfo {
+    /// Its number.
+    pub id: IndexId,
+    /// Folded name.
+    pub name: String,
+    /// Column ordinals and whether each is descending.
+    pub columns: Vec<(usize, bool)>,
+    /// Whether equal keys (without NULL) are refused.
+    pub unique: bool,
+}
+
+/// What is known of a table's contents. Counts are exact where the store keeps them
+/// and estimates otherwise; bounds are never too narrow for the snapshot they were
+/// made from, but data may have moved since: they decide cost, never results.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TableStatistics {
+    /// Rows.
+    pub rows: u64,
+    /// Row groups that the column store can read.
+    pub row_groups: u32,
+    /// Rows that a columnar scan has to read from the B+tree instead of a row group.
+    pub rows_uncopied: u64,
+    /// One for each column, or empty when nothing is known.
+    pub columns: Vec<ColumnStatistics>,
+}
+
+/// What is known of a column's contents.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnStatistics {
+    /// Least non-NULL value.
+    pub min: Option<Value>,
+    /// Greatest non-NULL value.
+    pub max: Option<Value>,
+    /// NULLs.
+    pub nulls: u64,
+    /// Estimated distinct non-NULL values; 0 is unknown.
+    pub distinct: u64,
+    /// Mean bytes of a value as the column store keeps it.
+    pub bytes_mean: f32,
+}
+
+impl Catalog {
+    /// The table of a folded name.
+    pub fn table(&self, name: &str) -> Option<&TableInfo> {
+        self.tables.iter().find(|t| t.name == name)
+    }
+
+    /// The table of a number.
+    pub fn table_by_id(&self, id: TableId) -> Option<&TableInfo> {
+        self.tables.iter().find(|t| t.id == id)
+    }
+
+    /// The view of a folded name.
+    pub fn view(&self, name: &str) -> Option<&ViewInfo> {
+        self.views.iter().find(|v| v.name == name)
+    }
+}
+
+impl TableInfo {
+    /// The ordinal of a folded column name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name == name)
+    }
+}
