@@ -13,14 +13,24 @@ pub struct KeyColumn {
 }
 /// The columns of a key, which say how it is encoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyLayout { columns: Vec<KeyColumn> }
+pub struct KeyLayout {
+    columns: Vec<KeyColumn>,
+}
 impl KeyLayout {
     /// A layout of these columns.
-    pub fn new(columns: Vec<KeyColumn>) -> Self { Self { columns } }
+    pub fn new(columns: Vec<KeyColumn>) -> Self {
+        Self { columns }
+    }
     /// The columns.
-    pub fn columns(&self) -> &[KeyColumn] { &self.columns }
+    pub fn columns(&self) -> &[KeyColumn] {
+        &self.columns
+    }
     /// Appends the encoding of `values`, which may be fewer than the columns (a prefix).
-    pub fn encode(&self, _values: &[Value], _out: &mut Vec<u8>) -> Result<()> { Err(Error::Poisoned("unfinished".into())) }
+    pub fn encode(&self, _values: &[Value], _out: &mut Vec<u8>) -> Result<()> {
+        Err(Error::Poisoned("unfinished".into()))
+    }
     /// Reads a key back; returns the values and how many bytes they took (what follows is the caller's).
-    pub fn decode(&self, _key: &[u8]) -> Result<(Vec<Value>, usize)> { Err(Error::Poisoned("unfinished".into())) }
+    pub fn decode(&self, _key: &[u8]) -> Result<(Vec<Value>, usize)> {
+        Err(Error::Poisoned("unfinished".into()))
+    }
 }

@@ -8,16 +8,28 @@
 //!
 //! The crate knows no Arrow and no SQL.
 
+mod checkpoint;
 mod cursor;
+mod directory;
 mod error;
 mod extent;
+mod extent_io;
+pub mod format;
+mod integrity;
 pub mod key;
+mod log;
+mod meta;
+pub mod mutation;
+mod open;
 mod options;
+mod pager;
 mod read;
 pub mod row;
 mod snapshot;
+mod state;
 mod store;
 mod transaction;
+mod tree;
 pub mod vfs;
 
 pub use cursor::Cursor;

@@ -32,13 +32,7 @@ pub trait Read {
 
     /// A cursor over the entries between two bounds. It owns what it needs: it sees the
     /// state at its creation and outlives the snapshot or transaction.
-    fn cursor(
-        &self,
-        tree: TreeId,
-        lower: Bound<&[u8]>,
-        upper: Bound<&[u8]>,
-        direction: Direction,
-    ) -> Result<Cursor>;
+    fn cursor(&self, tree: TreeId, lower: Bound<&[u8]>, upper: Bound<&[u8]>, direction: Direction) -> Result<Cursor>;
 
     /// Reads from an extent. Every block touched is checked against its checksum.
     fn read_extent(&self, extent: &Extent, offset: u64, buffer: &mut [u8]) -> Result<()>;
