@@ -11,6 +11,7 @@
 
 pub mod error;
 pub mod source;
+pub mod storage;
 pub mod vector;
 
 pub use error::{Error, Result};
