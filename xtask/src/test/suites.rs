@@ -1,0 +1,86 @@
+//! The suites and how each is run.
+
+use super::counts::Reader;
+use super::{Outcome, Ran};
+use crate::failure::{Failure, Result};
+use crate::native;
+use crate::process::{cargo, find_on_path, locked, program, watch};
+use crate::setup;
+use crate::wasm;
+use crate::workspace::Workspace;
+use std::process::Command;
+
+/// The suites in the order they run: what fails soonest first.
+pub(crate) const NAMES: [&str; 4] = ["rust", "tpch", "node", "browser"];
+
+/// Scale factor of the TPC-H check whose answers are in the repository.
+const TPCH_SCALE: &str = "0.01";
+
+/// Runs one suite, which may have several runners.
+pub(crate) fn run(workspace: &Workspace, name: &str) -> Vec<Outcome> {
+    match name {
+        "rust" => rust(workspace),
+        "tpch" => tpch(workspace),
+        "node" => vec![Outcome::of("node: bench/browser", || npm_test(workspace, "bench/browser"))],
+        _ => vec![Outcome::of("browser: web", || browser(workspace))],
+    }
+}
+
+/// Unit, integration and slt tests, crash simulation among them; then the examples in
+/// the documentation.
+fn rust(workspace: &Workspace) -> Vec<Outcome> {
+    let tests = Outcome::of("rust: tests", || {
+        let mut tests = cargo();
+        if find_on_path(&["cargo-nextest"]).is_some() {
+            tests.args(["nextest", "run", "--no-fail-fast", "--no-tests", "warn"]);
+        } else {
+            tests.args(["test", "--no-fail-fast", "--lib", "--bins", "--tests"]);
+        }
+        counted(tests.current_dir(workspace.root()).args(native::EVERYTHING).args(locked()))
+    });
+    let examples = Outcome::of("rust: examples in documentation", || {
+        let mut tests = cargo();
+        tests.current_dir(workspace.root()).args(["test", "--doc", "--no-fail-fast"]);
+        counted(tests.args(native::EVERYTHING).args(locked()))
+    });
+    vec![tests, examples]
+}
+
+/// The 22 queries against their answers, over each store and over both.
+fn tpch(workspace: &Workspace) -> Vec<Outcome> {
+    let check = |route: &str| {
+        Outcome::of(&format!("tpch: SF {TPCH_SCALE}, route {route}"), || {
+            let binary = native::test_binary(workspace, "gingham-tpch")?;
+            let mut check = program(binary);
+            check.current_dir(workspace.root()).args(["--sf", TPCH_SCALE, "--route", route, "--check"]);
+            counted(&mut check)
+        })
+    };
+    ["row", "column", "auto"].map(check).into()
+}
+
+/// The browser package's own tests, against the package as built.
+fn browser(workspace: &Workspace) -> Result<Ran> {
+    if !workspace.path("web/package.json").is_file() {
+        return Ok(Ran::Nothing("web/package.json is not there".into()));
+    }
+    wasm::build_package(workspace)?;
+    npm_test(workspace, "web")
+}
+
+/// `npm test` of a folder, with a browser for those tests that want one.
+fn npm_test(workspace: &Workspace, folder: &str) -> Result<Ran> {
+    if !setup::npm_packages(workspace, folder)? {
+        return Ok(Ran::Nothing(format!("{folder}/package.json is not there")));
+    }
+    let Some(mut test) = setup::npm_script(workspace, folder, "test")? else {
+        return Err(Failure::new(format!("{folder}/package.json has no script `test`")));
+    };
+    counted(test.env("CHROMIUM", setup::chromium()?))
+}
+
+fn counted(command: &mut Command) -> Result<Ran> {
+    let mut reader = Reader::default();
+    let status = watch(command, |line| reader.line(line))?;
+    Ok(Ran::Counted(reader.finish(status.success())))
+}
