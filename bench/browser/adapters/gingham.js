@@ -1,0 +1,96 @@
+// @ts-check
+/**
+ * Gingham's own package, `gingham/sync`, as `cargo xtask wasm` lays it in web/dist.
+ */
+
+import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
+
+/** @typedef {import("./adapter.js").Adapter} Adapter */
+/** @typedef {import("./adapter.js").Cell} Cell */
+
+/**
+ * The part of the package's interface that the suites use (design, section 5).
+ *
+ * @typedef {object} SyncStatement
+ * @property {(...parameters: Cell[]) => {changes: number}} run
+ * @property {(...parameters: Cell[]) => Cell[] | undefined} get an array in raw mode
+ * @property {(...parameters: Cell[]) => Cell[][]} all arrays in raw mode
+ * @property {() => SyncStatement} raw switches to rows as arrays
+ * @property {() => {name: string}[]} columns
+ *
+ * @typedef {object} SyncDatabase
+ * @property {(sql: string) => void} exec
+ * @property {(sql: string) => SyncStatement} prepare
+ * @property {(table: string, columns: Record<string, Int32Array | string[]>) => void} insertMany
+ * @property {(table: string, ipcStream: Uint8Array) => void} insertArrow
+ * @property {() => void} close
+ *
+ * @typedef {object} SyncPackage
+ * @property {{open(name: string, options: {storage: "opfs", durability: "strict"}): Promise<SyncDatabase>}} Database
+ * @property {string} [version]
+ */
+
+const MODULE_URL = "/web/dist/sync.js";
+
+/**
+ * @param {import("./adapter.js").OpenOptions} options
+ * @returns {Promise<Adapter>}
+ */
+export async function open({ database }) {
+  const gingham = /** @type {SyncPackage} */ (await import(MODULE_URL));
+  const db = await gingham.Database.open(database, { storage: "opfs", durability: "strict" });
+  return {
+    version: `Gingham ${gingham.version ?? "0"}`,
+    exec: (sql) => db.exec(sql),
+    prepare: (sql) => prepare(db, sql),
+    query(sql) {
+      const statement = db.prepare(sql).raw();
+      const names = statement.columns().map((column) => column.name);
+      return { names, columns: transpose(statement.all(), names.length) };
+    },
+    afterCommit: () => {},
+    bulkLoad: (table, keys, values) => db.insertMany(table, { k: keys, v: values }),
+    loadTable: (source) => loadTable(db, source),
+    finishLoad: () => {},
+    close: () => db.close(),
+  };
+}
+
+/**
+ * @param {SyncDatabase} db
+ * @param {string} sql
+ * @returns {import("./adapter.js").Statement}
+ */
+function prepare(db, sql) {
+  const statement = db.prepare(sql).raw();
+  return {
+    run: (parameters) => void statement.run(...parameters),
+    value: (parameters) => statement.get(...parameters)?.[0],
+    columns: () => transpose(statement.all(), statement.columns().length),
+    finalize: () => {},
+  };
+}
+
+/**
+ * @param {SyncDatabase} db
+ * @param {import("../worker/protocol.js").TableSource} source
+ */
+async function loadTable(db, source) {
+  db.exec(source.createSql);
+  db.exec("BEGIN");
+  if (source.format === "arrow") {
+    for await (const stream of readArrowBatches(source)) db.insertArrow(source.table, stream);
+  } else {
+    for await (const batch of readCsvBatches(source)) db.insertMany(source.table, batch);
+  }
+  db.exec("COMMIT");
+}
+
+/**
+ * @param {Cell[][]} rows
+ * @param {number} width
+ * @returns {Cell[][]} one array a column
+ */
+function transpose(rows, width) {
+  return Array.from({ length: width }, (_, index) => rows.map((row) => row[index] ?? null));
+}

@@ -1,0 +1,150 @@
+// @ts-check
+/**
+ * Finding an installed Chromium and launching it headless with a profile of our own. No browser
+ * is ever downloaded: playwright-core only drives the one that is there.
+ */
+
+import { accessSync, constants, readFileSync, readdirSync } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+import { chromium } from "playwright-core";
+import { withDeadline } from "./deadline.js";
+
+/** @typedef {import("playwright-core").BrowserContext} BrowserContext */
+
+/** Names under which distributions install Chromium or a browser built from it. */
+const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/** How long a start may take: a cold one on a loaded two-core machine takes about ten seconds. */
+const LAUNCH_LIMIT_MS = 60_000;
+
+/** How long an orderly close may take before the browser's processes are killed. */
+const CLOSE_LIMIT_MS = 15_000;
+
+/**
+ * Flags that make headless runs quiet and repeatable. `--no-sandbox` is for runs as root, in
+ * containers and CI; only pages of our own are ever opened.
+ */
+export const CHROMIUM_FLAGS = Object.freeze([
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]);
+
+/**
+ * Finds Chromium: $CHROMIUM (a path, or a name on PATH), else the usual names on PATH.
+ *
+ * @returns {string} the path of the executable
+ * @throws an Error that names the one command which installs it
+ */
+export function findChromium() {
+  const asked = process.env["CHROMIUM"];
+  if (asked !== undefined && asked !== "") {
+    const found = isAbsolute(asked) ? executable(asked) : onPath(asked);
+    if (found !== undefined) return found;
+    throw new Error(`CHROMIUM names ${JSON.stringify(asked)}, which is not an executable`);
+  }
+  for (const name of NAMES) {
+    const found = onPath(name);
+    if (found !== undefined) return found;
+  }
+  throw new Error(
+    "no Chromium found (looked for " +
+      NAMES.join(", ") +
+      ", $CHROMIUM). On Debian or Ubuntu run: apt-get install -y chromium",
+  );
+}
+
+/**
+ * @typedef {object} LaunchedChromium
+ * @property {BrowserContext} context
+ * @property {() => Promise<void>} close closes the browser, by force where it does not answer
+ */
+
+/**
+ * Launches Chromium over a profile folder.
+ *
+ * @param {string} profileFolder
+ * @param {readonly string[]} [moreFlags]
+ * @returns {Promise<LaunchedChromium>}
+ */
+export async function launchChromium(profileFolder, moreFlags = []) {
+  const executablePath = findChromium();
+  try {
+    const context = await withDeadline(
+      chromium.launchPersistentContext(profileFolder, {
+        executablePath,
+        headless: true,
+        chromiumSandbox: false,
+        args: [...CHROMIUM_FLAGS, ...moreFlags],
+        timeout: LAUNCH_LIMIT_MS,
+      }),
+      LAUNCH_LIMIT_MS + 5_000,
+      "launching Chromium",
+    );
+    return { context, close: () => closeChromium(context, profileFolder) };
+  } catch (error) {
+    killProcessesOf(profileFolder);
+    throw error;
+  }
+}
+
+/**
+ * @param {BrowserContext} context
+ * @param {string} profileFolder
+ */
+async function closeChromium(context, profileFolder) {
+  try {
+    await withDeadline(context.close(), CLOSE_LIMIT_MS, "closing Chromium");
+  } catch {
+    // The processes are killed below; a browser that cannot close is no reason to fail a run.
+  }
+  killProcessesOf(profileFolder);
+}
+
+/**
+ * Kills what is left of the one browser that runs over `profileFolder`. The folder's name is
+ * unique to this run, so no other browser can match.
+ *
+ * @param {string} profileFolder
+ */
+function killProcessesOf(profileFolder) {
+  /** @type {string[]} */
+  let entries;
+  try {
+    entries = readdirSync("/proc");
+  } catch {
+    return; // Not Linux: playwright's own kill has to do.
+  }
+  for (const entry of entries) {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue;
+    try {
+      const flags = readFileSync(join("/proc", entry, "cmdline"), "utf8").split("\0");
+      if (flags.includes(`--user-data-dir=${profileFolder}`)) process.kill(Number(entry), "SIGKILL");
+    } catch {
+      // It has ended meanwhile, or is another user's.
+    }
+  }
+}
+
+/** @param {string} name */
+function onPath(name) {
+  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
+    const found = folder === "" ? undefined : executable(join(folder, name));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** @param {string} path */
+function executable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,20 @@
+// @ts-check
+/** Where things are in the repository. */
+
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** This folder, bench/browser. */
+export const BROWSER_FOLDER = dirname(fileURLToPath(import.meta.url));
+/** The repository. */
+export const REPOSITORY = dirname(dirname(BROWSER_FOLDER));
+/** What can be computed again: peers' bundles, sizes by content. Ignored by git. */
+export const CACHE_FOLDER = join(REPOSITORY, ".cache", "bench");
+/** Generated TPC-H data, one folder a scale factor: sf0.1/lineitem.csv and so on. */
+export const DATA_FOLDER = join(REPOSITORY, "bench", ".data");
+/** Saved results. */
+export const RESULTS_FOLDER = join(REPOSITORY, "bench", "results");
+/** Gingham's npm package as built by `cargo xtask wasm`. */
+export const PACKAGE_FOLDER = join(REPOSITORY, "web", "dist");
+/** The 22 queries, q01.sql to q22.sql. */
+export const QUERIES_FOLDER = join(REPOSITORY, "tpch", "queries");

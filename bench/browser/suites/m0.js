@@ -1,0 +1,166 @@
+// @ts-check
+/**
+ * The M0 storage suite: t(k INTEGER PRIMARY KEY, v TEXT) in every engine, each in a browser and
+ * profile of its own. `measureEngine` gives the raw samples of one engine in one repetition.
+ */
+
+import { withSession } from "./session.js";
+
+/** @typedef {import("../adapters/engines.js").Engine} Engine */
+/** @typedef {import("./session.js").Session} Session */
+
+/** Sizes that the suite is defined by. */
+export const LOOKUPS = 10_000;
+export const TRANSACTIONS = 200;
+export const BASELINE_BYTES = 64;
+
+const OPENINGS = 5;
+const SCANS = 3;
+const LOOKUP_SEED = 20_240_501;
+/** Workers are killed after so many acknowledged commits, one after the other. */
+const KILLS_AFTER = [1, 25, 100];
+/** How far a worker may run past its kill before it stops by itself. */
+const KILL_COMMITS_MAX = 20_000;
+/** Keys of the rows that killed workers commit: far apart and far above all others. */
+const KILL_KEY_STRIDE = 10_000_000;
+
+/** DuckDB takes a millisecond a prepared insert and more on a loaded machine. */
+const STEP_LIMIT_MS = 600_000;
+const ENGINE_LIMIT_MS = 1_800_000;
+
+/**
+ * @typedef {object} KillSample
+ * @property {number} acknowledged commits that the page knew of
+ * @property {number} lost how many of them were gone in the next worker
+ * @property {number} unacknowledged rows that were there without having been acknowledged
+ * @property {string} [damage] why the database could not be used any more; then all count as lost
+ *
+ * @typedef {Awaited<ReturnType<typeof measureEngine>>} M0Sample
+ */
+
+/**
+ * @param {Engine} engine
+ * @param {{rows: number, vendorFolder: string, note: (text: string) => void}} options
+ */
+export function measureEngine(engine, options) {
+  return withSession({ vendorFolder: options.vendorFolder, limitMs: ENGINE_LIMIT_MS }, async (session) => {
+    options.note("flush baseline");
+    const baseline = await measureBaseline(session);
+    const steps = await measureSteps(session, engine, options);
+    const stored = await session.storedFiles();
+    options.note("opening");
+    const openings = await measureOpenings(session, engine);
+    options.note("killing workers");
+    const kills = await measureKills(session, engine, options.rows + TRANSACTIONS);
+    options.note("bulk interface");
+    const bulkLoadMs = await measureBulkLoad(session, engine, options.rows);
+    return {
+      ...steps,
+      baseline,
+      stored,
+      openings,
+      kills,
+      bulkLoadMs,
+      downloadedFiles: session.downloadedFiles(),
+      consoleErrors: session.consoleErrors,
+      browserVersion: session.browserVersion,
+    };
+  });
+}
+
+/** @param {Session} session */
+async function measureBaseline(session) {
+  const worker = await session.spawn();
+  const durations = await worker.call("flushBaseline", { writes: TRANSACTIONS, bytes: BASELINE_BYTES });
+  await worker.terminate();
+  return durations;
+}
+
+/**
+ * Everything that happens in the first worker, from an empty origin to a closed database.
+ *
+ * @param {Session} session
+ * @param {Engine} engine
+ * @param {{rows: number, note: (text: string) => void}} options
+ */
+async function measureSteps(session, engine, { rows, note }) {
+  note("bulk insert");
+  const { worker, started } = await session.start({ engine: engine.name, database: "m0" });
+  const bulkInsert = await worker.call("bulkInsert", { rows }, STEP_LIMIT_MS);
+  note("count, lookups, scan");
+  const count = await worker.call("countRows", { expected: rows }, STEP_LIMIT_MS);
+  const lookups = await worker.call("pointLookups", { rows, lookups: LOOKUPS, seed: LOOKUP_SEED }, STEP_LIMIT_MS);
+  const scans = await worker.call("scan", { rows, repeats: SCANS }, STEP_LIMIT_MS);
+  note("durable transactions");
+  const durable = await worker.call("durableInserts", { firstKey: rows + 1, transactions: TRANSACTIONS }, STEP_LIMIT_MS);
+  await worker.call("scan", { rows: rows + TRANSACTIONS, repeats: 1 }, STEP_LIMIT_MS);
+  const { wasmMemoryBytes } = await worker.call("memory", {});
+  await worker.close();
+  return {
+    version: started.version,
+    create: started,
+    bulkInsertMs: bulkInsert.elapsedMs,
+    count,
+    lookupsMs: lookups.elapsedMs,
+    scansMs: scans.samplesMs,
+    durable,
+    wasmMemoryBytes,
+  };
+}
+
+/**
+ * @param {Session} session
+ * @param {Engine} engine
+ */
+async function measureOpenings(session, engine) {
+  const openings = [];
+  for (let index = 0; index < OPENINGS; index += 1) {
+    const { worker, elapsedMs, inside } = await session.openToFirstRow({ engine: engine.name, database: "m0" });
+    openings.push({ elapsedMs, importMs: inside.importMs, openMs: inside.openMs, firstRowMs: inside.firstRowMs });
+    await worker.close();
+  }
+  return openings;
+}
+
+/**
+ * @param {Session} session
+ * @param {Engine} engine
+ * @param {number} baseRows rows that were there before, with keys from 1
+ * @returns {Promise<KillSample[]>}
+ */
+async function measureKills(session, engine, baseRows) {
+  const database = { engine: engine.name, database: "m0" };
+  /** @type {KillSample[]} */
+  const kills = [];
+  for (const [index, acknowledgements] of KILLS_AFTER.entries()) {
+    const firstKey = (index + 1) * KILL_KEY_STRIDE;
+    try {
+      const { worker } = await session.start(database);
+      const { acknowledged } = await worker.killAfter({ firstKey, limit: KILL_COMMITS_MAX }, acknowledgements, STEP_LIMIT_MS);
+      const { worker: checker } = await session.start(database);
+      const check = await checker.call("checkLost", { lastBaseKey: baseRows, firstKey, acknowledged }, STEP_LIMIT_MS);
+      if (check.baseRows !== baseRows) throw new Error(`${check.baseRows} of ${baseRows} earlier rows are left`);
+      kills.push({ acknowledged, lost: check.missingKeys.length, unacknowledged: check.unacknowledgedRows });
+      await checker.close();
+    } catch (error) {
+      const damage = error instanceof Error ? error.message : String(error);
+      if (damage.includes("wrong row")) throw error;
+      kills.push({ acknowledged: acknowledgements, lost: acknowledgements, unacknowledged: 0, damage });
+      break;
+    }
+  }
+  return kills;
+}
+
+/**
+ * @param {Session} session
+ * @param {Engine} engine
+ * @param {number} rows
+ * @returns {Promise<number | null>}
+ */
+async function measureBulkLoad(session, engine, rows) {
+  const { worker } = await session.start({ engine: engine.name, database: "bulk" });
+  const result = await worker.call("bulkLoad", { rows }, STEP_LIMIT_MS);
+  await worker.close();
+  return result === null ? null : result.elapsedMs;
+}
