@@ -1,0 +1,15 @@
+//! Reading tables for queries: the column store's [`Tables`] seam over both stores.
+//!
+//! [`Tables`]: gingham_column_store::source::Tables
+
+mod bounds;
+mod column_scan;
+mod row_batch;
+mod row_scan;
+mod view;
+
+pub(crate) use bounds::{AccessRanges, KeyRange, access_ranges, key_range};
+pub(crate) use column_scan::open_column_scan;
+pub(crate) use row_batch::RowBatch;
+pub(crate) use row_scan::{RowScan, RowScanPlan};
+pub(crate) use view::{TableAccess, View, lock_transaction};

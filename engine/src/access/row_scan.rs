@@ -1,0 +1,194 @@
+//! Scans of the row store: a walk over key ranges, rows into batches, filters on batches.
+
+use super::bounds::{AccessRanges, KeyRange};
+use super::row_batch::RowBatch;
+use super::view::View;
+use crate::error::Result;
+use crate::schema::Table;
+use gingham_column_store::expression::{Predicates, Runtime};
+use gingham_column_store::source::{FilterCell, Source, Step};
+use gingham_column_store::vector::{BATCH_ROWS, Batch, Data};
+use gingham_plan::{DynamicFilter, Expr};
+use gingham_row_store::{Cursor, Direction};
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// What to read and keep.
+#[derive(Clone)]
+pub(crate) struct RowScanPlan {
+    pub(crate) table: Arc<Table>,
+    /// Ordinals of the columns to put out.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) locator: bool,
+    /// Conjuncts over table ordinals, without parameters, slots and subqueries.
+    pub(crate) filters: Vec<Expr>,
+    pub(crate) dynamic_filters: Vec<(DynamicFilter, Arc<FilterCell>)>,
+    /// Stop after so many rows.
+    pub(crate) limit: Option<u64>,
+}
+
+/// A scan of the row store.
+pub(crate) struct RowScan {
+    plan: RowScanPlan,
+    view: View,
+    tree: gingham_row_store::TreeId,
+    index: Option<usize>,
+    ranges: VecDeque<KeyRange>,
+    direction: Direction,
+    cursor: Option<Cursor>,
+    /// Output columns first, then those only filters need.
+    batch: RowBatch,
+    read: Vec<usize>,
+    filters: Option<Predicates>,
+    dynamic_columns: Vec<(usize, Arc<FilterCell>)>,
+    /// Rows in the next batch: small at first, for queries that want few.
+    batch_rows: usize,
+    rows_left: u64,
+}
+
+impl RowScan {
+    pub(crate) fn new(plan: RowScanPlan, view: View, access: AccessRanges) -> Result<Self> {
+        let mut read = plan.columns.clone();
+        let position = |ordinal: usize, read: &mut Vec<usize>| {
+            read.iter().position(|c| *c == ordinal).unwrap_or_else(|| {
+                read.push(ordinal);
+                read.len() - 1
+            })
+        };
+        let mut filters = plan.filters.clone();
+        for filter in &mut filters {
+            filter.visit_mut(&mut |expr| {
+                if let Expr::Column { index, .. } = expr {
+                    *index = position(*index, &mut read);
+                }
+            });
+        }
+        let dynamic_columns = plan
+            .dynamic_filters
+            .iter()
+            .map(|(filter, cell)| (position(filter.column, &mut read), Arc::clone(cell)))
+            .collect();
+        let types = plan.table.row_layout.types();
+        let columns: Vec<_> = read.iter().map(|ordinal| (*ordinal, types[*ordinal])).collect();
+        let filters = if filters.is_empty() { None } else { Some(Predicates::new(&filters, &Runtime::default())?) };
+        Ok(Self {
+            batch: RowBatch::new(&columns, plan.locator),
+            tree: access.tree,
+            index: access.index,
+            ranges: access.ranges.into(),
+            direction: if access.reverse { Direction::Reverse } else { Direction::Forward },
+            cursor: None,
+            read,
+            filters,
+            dynamic_columns,
+            batch_rows: 64,
+            rows_left: plan.limit.unwrap_or(u64::MAX),
+            view,
+            plan,
+        })
+    }
+
+    /// A scan of the rows in one range of the primary key.
+    pub(crate) fn over_range(plan: RowScanPlan, view: View, range: KeyRange, reverse: bool) -> Result<Self> {
+        let tree = plan.table.rows_tree();
+        Self::new(plan, view, AccessRanges { tree, index: None, ranges: vec![range], reverse })
+    }
+
+    /// Reads up to a batch of rows, unfiltered; fewer only at the end.
+    fn fill(&mut self) -> Result<()> {
+        let wanted = if self.filters.is_none() && self.dynamic_columns.is_empty() {
+            self.batch_rows.min(usize::try_from(self.rows_left).unwrap_or(usize::MAX))
+        } else {
+            self.batch_rows
+        };
+        while self.batch.rows() < wanted {
+            let cursor = match &mut self.cursor {
+                Some(cursor) => cursor,
+                None => {
+                    let Some((lower, upper)) = self.ranges.pop_front() else { return Ok(()) };
+                    if is_empty(&lower, &upper) {
+                        continue;
+                    }
+                    let bounds = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
+                    self.cursor.insert(self.view.cursor(self.tree, bounds.0, bounds.1, self.direction)?)
+                }
+            };
+            let Some((key, value)) = cursor.next()? else {
+                self.cursor = None;
+                continue;
+            };
+            let layout = &self.plan.table.row_layout;
+            match self.index {
+                None => self.batch.push(&layout.reader(value)?, key)?,
+                Some(position) => {
+                    let (_, values_bytes) = self.plan.table.indexes[position].layout.decode(key)?;
+                    let locator = &key[values_bytes..];
+                    self.view.with_row(&self.plan.table, locator, |reader| self.batch.push(reader, locator))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn next_step(&mut self) -> Result<Step> {
+        if self.rows_left == 0 {
+            return Ok(Step::Finished);
+        }
+        self.fill()?;
+        self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
+        if self.batch.rows() == 0 {
+            return Ok(Step::Finished);
+        }
+        let mut batch = self.batch.take();
+        for (column, cell) in &self.dynamic_columns {
+            batch = keep_possible(batch, *column, cell);
+        }
+        if let (Some(filters), true) = (&self.filters, batch.rows > 0) {
+            batch = filters.select(&batch)?.apply(&batch);
+        }
+        if batch.rows == 0 {
+            return Ok(Step::Working);
+        }
+        if batch.rows as u64 > self.rows_left {
+            batch = batch.gather(&(0..self.rows_left as u32).collect::<Vec<_>>());
+        }
+        self.rows_left -= batch.rows as u64;
+        if self.read.len() > self.plan.columns.len() {
+            let mut columns: Vec<usize> = (0..self.plan.columns.len()).collect();
+            columns.extend(self.plan.locator.then_some(self.read.len()));
+            batch = batch.project(&columns);
+        }
+        Ok(Step::Batch(batch))
+    }
+}
+
+impl Source for RowScan {
+    fn next(&mut self) -> gingham_column_store::Result<Step> {
+        self.next_step().map_err(Into::into)
+    }
+}
+
+/// Whether no key can lie between the bounds (cursors want them in order).
+fn is_empty(lower: &Bound<Vec<u8>>, upper: &Bound<Vec<u8>>) -> bool {
+    match (lower, upper) {
+        (Bound::Included(a), Bound::Included(b)) => a > b,
+        (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => a >= b,
+        _ => false,
+    }
+}
+
+/// Drops the rows that a join's filter rules out.
+fn keep_possible(batch: Batch, column: usize, cell: &FilterCell) -> Batch {
+    let Some(filter) = cell.get() else { return batch };
+    let vector = &batch.columns[column];
+    let may_match = |row: usize| match &vector.data {
+        Data::Int32(values) => filter.may_contain(i64::from(values[row])),
+        Data::Int64(values) => filter.may_contain(values[row]),
+        _ => true,
+    };
+    let kept: Vec<u32> =
+        (0..batch.rows).filter(|row| vector.is_valid(*row) && may_match(*row)).map(|row| row as u32).collect();
+    if kept.len() == batch.rows { batch } else { batch.gather(&kept) }
+}
+

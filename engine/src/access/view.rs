@@ -1,0 +1,116 @@
+//! One state of the database as queries read it.
+
+use super::{access_ranges, open_column_scan, row_scan};
+use crate::database::Shared;
+use crate::error::{Error, Result};
+use crate::schema::{Schema, Table};
+use crate::table;
+use gingham_column_store::source::{FilterCell, Source, Tables};
+use gingham_plan::{DynamicFilter, Route, Scan, SqlError, Storage};
+use gingham_row_store::row::RowReader;
+use gingham_row_store::{Cursor, Direction, Extent, Read, Snapshot, Transaction, TreeId};
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A commit, or an open transaction's own state. Clones share it.
+#[derive(Clone)]
+pub(crate) enum View {
+    Snapshot(Snapshot),
+    Transaction(Arc<Mutex<Option<Transaction>>>),
+}
+
+/// Locks a connection's transaction; a panic elsewhere does not make it unreadable.
+pub(crate) fn lock_transaction(transaction: &Mutex<Option<Transaction>>) -> MutexGuard<'_, Option<Transaction>> {
+    transaction.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl View {
+    /// Calls `f` with the state.
+    pub(crate) fn read<R>(&self, f: impl FnOnce(&dyn Read) -> Result<R>) -> Result<R> {
+        match self {
+            Self::Snapshot(snapshot) => f(snapshot),
+            Self::Transaction(transaction) => match lock_transaction(transaction).as_ref() {
+                Some(transaction) => f(transaction),
+                None => Err(SqlError::new("25000", "the transaction that this result belongs to has ended").into()),
+            },
+        }
+    }
+
+    pub(crate) fn cursor(
+        &self,
+        tree: TreeId,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+        direction: Direction,
+    ) -> Result<Cursor> {
+        self.read(|read| Ok(read.cursor(tree, lower, upper, direction)?))
+    }
+
+    /// Calls `f` with the row of a locator, from whichever place it is kept in.
+    pub(crate) fn with_row(
+        &self,
+        table: &Table,
+        locator: &[u8],
+        f: impl FnOnce(&RowReader<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let missing = || Error::Corrupt(format!("an index of table {} names a row that is gone", table.record.name));
+        let bytes = self.read(|read| match read.get(table.rows_tree(), locator)? {
+            Some(bytes) => Ok(Some(bytes)),
+            None if table.record.storage == Storage::Column => {
+                let row = table::read_column_row(read, table, table::row_id_of(locator)?)?;
+                row.map(|row| {
+                    let mut bytes = Vec::new();
+                    table.row_layout.encode(&row, &mut bytes)?;
+                    Ok(bytes)
+                })
+                .transpose()
+            }
+            None => Ok(None),
+        })?;
+        f(&table.row_layout.reader(&bytes.ok_or_else(missing)?)?)
+    }
+
+    pub(crate) fn read_extent(&self, extent: &Extent, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.read(|read| Ok(read.read_extent(extent, offset, buffer)?))
+    }
+}
+
+/// Opens scans on a [`View`].
+pub(crate) struct TableAccess {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) view: View,
+}
+
+impl Tables for TableAccess {
+    fn open(
+        &self,
+        scan: &Scan,
+        filters: &[(DynamicFilter, Arc<FilterCell>)],
+    ) -> gingham_column_store::Result<Box<dyn Source>> {
+        let table = self
+            .schema
+            .table_by_id(scan.table)
+            .ok_or_else(|| SqlError::internal(format!("the plan names table {}, which is gone", scan.name)))?;
+        let plan = row_scan::RowScanPlan {
+            table: Arc::clone(table),
+            columns: scan.columns.clone(),
+            locator: scan.locator,
+            filters: scan.filters.clone(),
+            dynamic_filters: filters.to_vec(),
+            limit: None,
+        };
+        match &scan.route {
+            Route::Row(access) if table.record.storage != Storage::Column || !is_full(access) => {
+                let ranges = access_ranges(table, access)?;
+                Ok(Box::new(row_scan::RowScan::new(plan, self.view.clone(), ranges)?))
+            }
+            _ => Ok(open_column_scan(&self.shared, &self.view, plan)?),
+        }
+    }
+}
+
+/// A column table has no B+tree to walk whole.
+const fn is_full(access: &gingham_plan::RowAccess) -> bool {
+    matches!(access, gingham_plan::RowAccess::Full { .. })
+}

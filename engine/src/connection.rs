@@ -1,0 +1,480 @@
+//! A connection: settings, a transaction, prepared statements.
+
+use crate::access::{TableAccess, View, lock_transaction};
+use crate::database::Shared;
+use crate::error::{Error, Result};
+use crate::fast::{self, Parameters, ProgramResult};
+use crate::schema::Schema;
+use crate::script;
+use crate::statement::{Kind, Prepared, Rows, Statement};
+use crate::table::{TableState, Writer};
+use gingham_plan::{RouteSetting, SqlError, TableId};
+use gingham_row_store::{Durability, Savepoint, Snapshot, Transaction};
+use gingham_types::Value;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+/// Prepared statements a connection remembers by their text.
+const STATEMENTS_MAX: usize = 512;
+
+/// A connection to a [`crate::Database`]. It has at most one transaction; of all
+/// connections of a database one at a time can write.
+pub struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) route: RouteSetting,
+    pub(crate) durability: Option<Durability>,
+    transaction: Arc<Mutex<Option<Transaction>>>,
+    mode: Mode,
+    states: HashMap<TableId, TableState>,
+    /// The schema as this transaction has changed it.
+    pub(crate) schema: Option<Arc<Schema>>,
+    savepoints: Vec<NamedSavepoint>,
+    statements: HashMap<Box<str>, Arc<Prepared>>,
+}
+
+/// Which transaction a connection is in.
+enum Mode {
+    Autocommit,
+    /// BEGIN READ ONLY: one commit, as it was.
+    Reading(Snapshot, Arc<Schema>),
+    /// BEGIN.
+    Writing,
+}
+
+struct NamedSavepoint {
+    name: String,
+    savepoint: Savepoint,
+    schema: Option<Arc<Schema>>,
+}
+
+/// The outcome of one statement of a script.
+pub struct Outcome<'a> {
+    /// The statement's text.
+    pub sql: &'a str,
+    /// What it gave; errors have their position in the script.
+    pub result: Result<Rows>,
+}
+
+impl Connection {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            route: RouteSetting::Auto,
+            durability: None,
+            transaction: Arc::new(Mutex::new(None)),
+            mode: Mode::Autocommit,
+            states: HashMap::new(),
+            schema: None,
+            savepoints: Vec::new(),
+            statements: HashMap::new(),
+        }
+    }
+
+    /// Prepares the one statement in `sql`.
+    ///
+    /// # Errors
+    /// 42601 if there is none or more than one; whatever is wrong with it.
+    pub fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let mut pieces = script::split(sql);
+        let Some(piece) = pieces.next() else {
+            return Err(SqlError::syntax("there is no statement in the text").into());
+        };
+        if let Some(second) = pieces.next() {
+            let (line, column) = (second.line, second.column);
+            let error = SqlError::syntax("there is more than one statement in the text").at(line, column);
+            return Err(error.hint("run scripts with exec, or prepare one statement at a time").into());
+        }
+        self.prepare_piece(piece)
+    }
+
+    fn prepare_piece(&mut self, piece: script::Piece<'_>) -> Result<Statement> {
+        let prepared = self.prepared(piece.sql).map_err(|error| placed(error, piece))?;
+        Ok(Statement {
+            sql: Arc::from(piece.sql),
+            parameters: Arc::new(Parameters::scan(piece.sql)),
+            prepared,
+        })
+    }
+
+    /// The way to carry out a statement, from the cache if it still holds.
+    fn prepared(&mut self, sql: &str) -> Result<Arc<Prepared>> {
+        let (view, schema) = self.view()?;
+        if let Some(known) = self.statements.get(sql)
+            && self.still_holds(known, &view, &schema)?
+        {
+            return Ok(Arc::clone(known));
+        }
+        let prepared = Arc::new(self.compile(sql, &view, &schema)?);
+        if self.statements.len() >= STATEMENTS_MAX {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.into(), Arc::clone(&prepared));
+        Ok(prepared)
+    }
+
+    fn still_holds(&self, prepared: &Prepared, view: &View, schema: &Schema) -> Result<bool> {
+        if prepared.schema_version != schema.counters.version || prepared.route != self.route {
+            return Ok(false);
+        }
+        match prepared.catalog_version {
+            None => Ok(true),
+            Some(version) => {
+                Ok(view.read(|read| self.shared.catalog(read, schema))?.version == version)
+            }
+        }
+    }
+
+    fn compile(&mut self, sql: &str, view: &View, schema: &Schema) -> Result<Prepared> {
+        let mut prepared = Prepared {
+            kind: Kind::Planned(gingham_plan::Statement::Commit),
+            columns: Vec::new(),
+            schema_version: schema.counters.version,
+            catalog_version: None,
+            route: self.route,
+        };
+        if let Some(program) = fast::compile(sql, schema, self.route) {
+            prepared.columns = program.output();
+            prepared.kind = Kind::Program(program);
+            return Ok(prepared);
+        }
+        let catalog = view.read(|read| self.shared.catalog(read, schema))?;
+        let statement = self.shared.plan(sql, &catalog, self.route)?;
+        prepared.columns = crate::execute::output_columns(&statement);
+        prepared.catalog_version = Some(catalog.version);
+        prepared.kind = Kind::Planned(statement);
+        Ok(prepared)
+    }
+
+    /// Runs a prepared statement with its parameters by position.
+    ///
+    /// # Errors
+    /// 07001 for missing parameters; whatever the statement raises. Nothing of a failed
+    /// statement stays.
+    pub fn run(&mut self, statement: &mut Statement, parameters: &[Value]) -> Result<Rows> {
+        let wanted = statement.parameters.count();
+        if parameters.len() != wanted {
+            let message = format!("the statement has {wanted} parameters, {} were given", parameters.len());
+            return Err(SqlError::new("07001", message).into());
+        }
+        // Transaction control does not depend on the schema, and no snapshot is needed for it.
+        if let Kind::Program(program) = &statement.prepared.kind
+            && program.writes()
+            && matches!(self.mode, Mode::Writing)
+            && self.current_schema_version() == statement.prepared.schema_version
+        {
+            let prepared = Arc::clone(&statement.prepared);
+            return self.run_program(&prepared, parameters);
+        }
+        let (view, schema) = self.view()?;
+        if !self.still_holds(&statement.prepared, &view, &schema)? {
+            statement.prepared = self.prepared(&statement.sql)?;
+        }
+        drop((view, schema));
+        let prepared = Arc::clone(&statement.prepared);
+        match &prepared.kind {
+            Kind::Program(_) => self.run_program(&prepared, parameters),
+            Kind::Planned(gingham_plan::Statement::Query(query)) if crate::execute::refresh_copies(self, query)? => {
+                statement.prepared = self.prepared(&statement.sql)?;
+                let prepared = Arc::clone(&statement.prepared);
+                match &prepared.kind {
+                    Kind::Planned(planned) => crate::execute::execute(self, &statement.sql, planned, parameters),
+                    Kind::Program(_) => self.run_program(&prepared, parameters),
+                }
+            }
+            Kind::Planned(planned) => crate::execute::execute(self, &statement.sql, planned, parameters),
+        }
+    }
+
+    fn run_program(&mut self, prepared: &Prepared, parameters: &[Value]) -> Result<Rows> {
+        use crate::fast::Program;
+        let Kind::Program(program) = &prepared.kind else {
+            return Err(SqlError::internal("a plan was run as a program").into());
+        };
+        match program {
+            Program::Begin => self.begin(false).map(|()| Rows::changes_only(0)),
+            Program::Commit => self.commit().map(|()| Rows::changes_only(0)),
+            Program::Rollback => self.rollback().map(|()| Rows::changes_only(0)),
+            program if program.writes() => {
+                let changes =
+                    self.write(program.is_atomic(), |connection| {
+                        connection.with_writer(|writer| program.write(parameters, writer))
+                    })?;
+                Ok(Rows::changes_only(changes))
+            }
+            program => {
+                let (view, _) = self.view()?;
+                let columns = prepared.columns.clone();
+                match fast::run(program, parameters, &view)? {
+                    ProgramResult::Batch(batch) => Ok(Rows::batches(columns, batch, 0)),
+                    ProgramResult::Source(source) => {
+                        let rows = Rows::source(columns, source);
+                        if self.in_transaction() { rows.materialize() } else { Ok(rows) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs the one statement in `sql`.
+    ///
+    /// # Errors
+    /// As [`Connection::prepare`] and [`Connection::run`].
+    pub fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<Rows> {
+        let mut statement = self.prepare(sql)?;
+        self.run(&mut statement, parameters)
+    }
+
+    /// Runs every statement of a script in order and hands each outcome over as it
+    /// comes. `outcome` says whether to go on.
+    pub fn execute_script(&mut self, sql: &str, outcome: &mut dyn FnMut(Outcome<'_>) -> bool) {
+        for piece in script::split(sql) {
+            let result = self
+                .prepare_piece(piece)
+                .and_then(|mut statement| self.run(&mut statement, &[]))
+                .map_err(|error| placed(error, piece));
+            if !outcome(Outcome { sql: piece.sql, result }) {
+                return;
+            }
+        }
+    }
+
+    /// Whether BEGIN has been run and neither COMMIT nor ROLLBACK.
+    pub const fn in_transaction(&self) -> bool {
+        !matches!(self.mode, Mode::Autocommit)
+    }
+
+    /// The state that statements read now, and its schema.
+    pub(crate) fn view(&self) -> Result<(View, Arc<Schema>)> {
+        match &self.mode {
+            Mode::Autocommit => {
+                let (snapshot, schema) = self.shared.snapshot()?;
+                Ok((View::Snapshot(snapshot), schema))
+            }
+            Mode::Reading(snapshot, schema) => Ok((View::Snapshot(snapshot.clone()), Arc::clone(schema))),
+            Mode::Writing => Ok((View::Transaction(Arc::clone(&self.transaction)), self.write_schema())),
+        }
+    }
+
+    fn current_schema_version(&self) -> u64 {
+        match &self.schema {
+            Some(schema) => schema.counters.version,
+            None => self.shared.schema().counters.version,
+        }
+    }
+
+    /// The schema as the write transaction sees it.
+    pub(crate) fn write_schema(&self) -> Arc<Schema> {
+        self.schema.clone().unwrap_or_else(|| self.shared.schema())
+    }
+
+    /// The tables as the current transaction sees them, for running a query.
+    pub(crate) fn table_access(&self) -> Result<TableAccess> {
+        let (view, schema) = match lock_transaction(&self.transaction).is_some() {
+            // Inside a statement that writes, also in autocommit.
+            true => (View::Transaction(Arc::clone(&self.transaction)), self.write_schema()),
+            false => self.view()?,
+        };
+        Ok(TableAccess { shared: Arc::clone(&self.shared), schema, view })
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// 25001 inside a transaction; 55006 if another connection is writing.
+    pub fn begin(&mut self, read_only: bool) -> Result<()> {
+        if self.in_transaction() {
+            return Err(SqlError::new("25001", "a transaction is already in progress")
+                .hint("use SAVEPOINT for a transaction inside a transaction")
+                .into());
+        }
+        if read_only || self.shared.read_only {
+            let (snapshot, schema) = self.shared.snapshot()?;
+            self.mode = Mode::Reading(snapshot, schema);
+        } else {
+            self.open_transaction()?;
+            self.mode = Mode::Writing;
+        }
+        Ok(())
+    }
+
+    fn open_transaction(&mut self) -> Result<()> {
+        let transaction = self.shared.store.begin()?;
+        *lock_transaction(&self.transaction) = Some(transaction);
+        Ok(())
+    }
+
+    /// Commits the transaction.
+    ///
+    /// # Errors
+    /// 25P01 outside a transaction; 40003 if the commit is in doubt.
+    pub fn commit(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.mode, Mode::Autocommit) {
+            Mode::Autocommit => Err(no_transaction()),
+            Mode::Reading(..) => Ok(()),
+            Mode::Writing => self.commit_transaction(),
+        }
+    }
+
+    fn commit_transaction(&mut self) -> Result<()> {
+        let finished = self.with_writer(Writer::finish_loads);
+        self.savepoints.clear();
+        self.states.clear();
+        let schema = self.schema.take();
+        let transaction = lock_transaction(&self.transaction).take();
+        finished?;
+        if let Some(transaction) = transaction {
+            let durability = self.durability;
+            self.shared.publish(schema, || Ok(transaction.commit(durability)?))?;
+        }
+        Ok(())
+    }
+
+    /// Rolls the transaction back.
+    ///
+    /// # Errors
+    /// 25P01 outside a transaction.
+    pub fn rollback(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.mode, Mode::Autocommit) {
+            Mode::Autocommit => Err(no_transaction()),
+            Mode::Reading(..) => Ok(()),
+            Mode::Writing => {
+                self.drop_transaction();
+                Ok(())
+            }
+        }
+    }
+
+    fn drop_transaction(&mut self) {
+        if let Some(transaction) = lock_transaction(&self.transaction).take() {
+            transaction.rollback();
+        }
+        self.savepoints.clear();
+        self.states.clear();
+        self.schema = None;
+    }
+
+    pub(crate) fn savepoint(&mut self, name: &str) -> Result<()> {
+        self.writing()?;
+        self.with_writer(Writer::finish_loads)?;
+        let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
+        self.savepoints.push(NamedSavepoint { name: name.to_owned(), savepoint, schema: self.schema.clone() });
+        Ok(())
+    }
+
+    pub(crate) fn release(&mut self, name: &str) -> Result<()> {
+        let position = self.find_savepoint(name)?;
+        let released = self.savepoints.drain(position..).next();
+        if let Some(released) = released {
+            self.with_writer(|writer| Ok(writer.transaction.release(released.savepoint)?))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
+        let position = self.find_savepoint(name)?;
+        self.savepoints.truncate(position + 1);
+        let savepoint = self.savepoints[position].savepoint;
+        self.states.clear();
+        self.schema = self.savepoints[position].schema.clone();
+        self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))
+    }
+
+    fn find_savepoint(&self, name: &str) -> Result<usize> {
+        self.writing()?;
+        self.savepoints
+            .iter()
+            .rposition(|s| s.name == name)
+            .ok_or_else(|| SqlError::new("3B001", format!("there is no savepoint \"{name}\"")).into())
+    }
+
+    fn writing(&self) -> Result<()> {
+        match self.mode {
+            Mode::Writing => Ok(()),
+            Mode::Reading(..) => Err(SqlError::new("25006", "the transaction is READ ONLY").into()),
+            Mode::Autocommit => Err(no_transaction()),
+        }
+    }
+
+    /// Runs a statement that writes: in a transaction of its own, or inside the open one
+    /// and undone if it fails. `atomic` promises that it changes nothing when it fails.
+    pub(crate) fn write<R>(&mut self, atomic: bool, f: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        match self.mode {
+            Mode::Reading(..) => Err(SqlError::new("25006", "the transaction is READ ONLY").into()),
+            Mode::Autocommit => {
+                self.open_transaction()?;
+                match f(self) {
+                    Ok(result) => self.commit_transaction().map(|()| result),
+                    Err(error) => {
+                        self.drop_transaction();
+                        Err(error)
+                    }
+                }
+            }
+            Mode::Writing if atomic => f(self),
+            Mode::Writing => {
+                self.with_writer(Writer::finish_loads)?;
+                let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
+                let schema = self.schema.clone();
+                let result = f(self).and_then(|result| self.with_writer(Writer::finish_loads).map(|()| result));
+                match result {
+                    Ok(result) => {
+                        self.with_writer(|writer| Ok(writer.transaction.release(savepoint)?))?;
+                        Ok(result)
+                    }
+                    Err(error) => {
+                        self.states.clear();
+                        self.schema = schema;
+                        self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))?;
+                        Err(error)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Calls `f` with the open write transaction.
+    pub(crate) fn with_writer<R>(&mut self, f: impl FnOnce(&mut Writer<'_>) -> Result<R>) -> Result<R> {
+        let mut guard = lock_transaction(&self.transaction);
+        let transaction = guard.as_mut().ok_or_else(no_transaction)?;
+        f(&mut Writer { transaction, states: &mut self.states })
+    }
+
+    /// Writes rows that wait for a full row group, if a write transaction is open: what
+    /// follows reads the transaction.
+    pub(crate) fn finish_loads_if_writing(&mut self) -> Result<()> {
+        let is_writing = lock_transaction(&self.transaction).is_some();
+        if is_writing { self.with_writer(Writer::finish_loads) } else { Ok(()) }
+    }
+
+    /// Calls `f` with the open write transaction and the schema to change.
+    pub(crate) fn with_schema<R>(
+        &mut self,
+        f: impl FnOnce(&mut Schema, &mut Writer<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let mut schema = Schema::clone(&self.write_schema());
+        let result = self.with_writer(|writer| f(&mut schema, writer))?;
+        self.schema = Some(Arc::new(schema));
+        Ok(result)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.drop_transaction();
+    }
+}
+
+fn no_transaction() -> Error {
+    SqlError::new("25P01", "no transaction is in progress").into()
+}
+
+/// An error with its position in the script instead of the statement.
+fn placed(error: Error, piece: script::Piece<'_>) -> Error {
+    match error {
+        Error::Sql(mut error) => {
+            error.position = error.position.map(|position| piece.position(position));
+            Error::Sql(error)
+        }
+        other => other,
+    }
+}

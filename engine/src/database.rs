@@ -1,0 +1,209 @@
+//! An open database: what its connections share.
+
+use crate::connection::Connection;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::schema::Schema;
+use crate::statistics::StatisticsCache;
+use gingham_column_store::storage::{ChunkCache, RowGroupMeta};
+use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement};
+use gingham_row_store::{Clock, Extent, IntegrityReport, Read, Snapshot, Store, StoreStatistics, Vfs};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// An open database. Clones share it; it closes when [`Database::close`] is called or
+/// the last clone and connection are gone.
+#[derive(Clone)]
+pub struct Database {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// The state behind a [`Database`].
+pub(crate) struct Shared {
+    pub(crate) store: Store,
+    /// The committed schema. Locked while a commit changes both it and the store, so
+    /// that a reader takes a snapshot and its schema together.
+    schema: Mutex<Arc<Schema>>,
+    planner: Mutex<Option<Box<dyn Planner>>>,
+    pub(crate) chunks: Arc<ChunkCache>,
+    pub(crate) statistics: Mutex<StatisticsCache>,
+    /// Decoded metadata of row groups by extent and key.
+    pub(crate) groups: Mutex<HashMap<(Extent, Vec<u8>), Arc<RowGroupMeta>>>,
+    pub(crate) clock: Option<Clock>,
+    pub(crate) memory_bytes_max: u64,
+    pub(crate) read_only: bool,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Database {
+    /// Opens the database in a file, creating it if there is none.
+    ///
+    /// # Errors
+    /// If the file is open elsewhere, damaged, not a database, or of a newer version.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open(path: impl AsRef<std::path::Path>, options: Options) -> Result<Self> {
+        let path = path.as_ref();
+        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
+            SqlError::new("58P01", format!("'{}' does not name a file", path.display()))
+        })?;
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
+        Self::open_with(Arc::new(gingham_row_store::NativeVfs::new(folder)), name, options)
+    }
+
+    /// A database in memory, gone when it is dropped.
+    ///
+    /// # Errors
+    /// If memory is short.
+    pub fn memory(options: Options) -> Result<Self> {
+        Self::over(Store::memory(options.store_options())?, options)
+    }
+
+    /// Opens the database of a name in a file system of the caller's.
+    ///
+    /// # Errors
+    /// As `Database::open`.
+    pub fn open_with(vfs: Arc<dyn Vfs>, name: &str, mut options: Options) -> Result<Self> {
+        if options.clock.is_none() {
+            options.clock = system_clock();
+        }
+        Self::over(Store::open(vfs, name, options.store_options())?, options)
+    }
+
+    fn over(store: Store, options: Options) -> Result<Self> {
+        let schema = Schema::load(&store.snapshot()?)?;
+        let shared = Shared {
+            schema: Mutex::new(Arc::new(schema)),
+            planner: Mutex::new(options.planner.or_else(default_planner)),
+            chunks: Arc::new(ChunkCache::new(options.chunk_cache_bytes_max)),
+            statistics: Mutex::new(StatisticsCache::default()),
+            groups: Mutex::new(HashMap::new()),
+            clock: options.clock.or_else(system_clock),
+            memory_bytes_max: options.memory_bytes_max,
+            read_only: options.read_only,
+            store,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// A connection: settings, a transaction, a statement cache of its own.
+    pub fn connect(&self) -> Connection {
+        Connection::new(Arc::clone(&self.shared))
+    }
+
+    /// Writes everything to its place in the file and empties the log.
+    ///
+    /// # Errors
+    /// `Busy` while a transaction is open; errors of the file system.
+    pub fn checkpoint(&self) -> Result<()> {
+        Ok(self.shared.store.checkpoint()?)
+    }
+
+    /// Makes relaxed commits durable.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub fn flush(&self) -> Result<()> {
+        Ok(self.shared.store.flush()?)
+    }
+
+    /// Milliseconds until relaxed commits are due to be flushed; `None` if none wait.
+    pub fn flush_due_ms(&self) -> Option<u64> {
+        self.shared.store.flush_due_ms()
+    }
+
+    /// Flushes, checkpoints and gives up the file. Connections fail from then on.
+    ///
+    /// # Errors
+    /// As [`Database::checkpoint`].
+    pub fn close(self) -> Result<()> {
+        Ok(self.shared.store.clone().close()?)
+    }
+
+    /// Counters and sizes of the store.
+    pub fn statistics(&self) -> StoreStatistics {
+        self.shared.store.statistics()
+    }
+
+    /// Hands over the whole file, checkpointed, in order: `(offset, bytes)` at a time.
+    ///
+    /// # Errors
+    /// As [`Database::checkpoint`], and what `sink` returns.
+    pub fn export(&self, sink: &mut dyn FnMut(u64, &[u8]) -> gingham_row_store::Result<()>) -> Result<()> {
+        Ok(self.shared.store.export(sink)?)
+    }
+
+    /// Verifies both stores against each other: pages, trees, free space, row groups,
+    /// indexes against tables.
+    ///
+    /// # Errors
+    /// If the check itself cannot go on; what is wrong with the data is in the report.
+    pub fn integrity_check(&self) -> Result<IntegrityReport> {
+        crate::integrity::check(&self.shared)
+    }
+}
+
+impl Shared {
+    /// The newest commit and its schema.
+    pub(crate) fn snapshot(&self) -> Result<(Snapshot, Arc<Schema>)> {
+        let schema = lock(&self.schema);
+        Ok((self.store.snapshot()?, Arc::clone(&schema)))
+    }
+
+    /// The committed schema.
+    pub(crate) fn schema(&self) -> Arc<Schema> {
+        Arc::clone(&lock(&self.schema))
+    }
+
+    /// Runs `commit` and, if it went well, publishes the schema it brings.
+    pub(crate) fn publish<R>(&self, schema: Option<Arc<Schema>>, commit: impl FnOnce() -> Result<R>) -> Result<R> {
+        let mut published = lock(&self.schema);
+        let result = commit()?;
+        if let Some(schema) = schema {
+            *published = schema;
+        }
+        Ok(result)
+    }
+
+    /// The catalog for planning against a state of the database.
+    pub(crate) fn catalog(&self, read: &dyn Read, schema: &Schema) -> Result<Arc<Catalog>> {
+        lock(&self.statistics).catalog(read, schema)
+    }
+
+    pub(crate) fn plan(&self, sql: &str, catalog: &Arc<Catalog>, route: RouteSetting) -> Result<Statement> {
+        match lock(&self.planner).as_mut() {
+            Some(planner) => Ok(planner.plan(&PlanRequest { sql, catalog, route })?),
+            None => Err(Error::Sql(
+                SqlError::unsupported("this statement without a planner")
+                    .hint("open the database with a planner or build the crate with the feature `planner`"),
+            )),
+        }
+    }
+
+    pub(crate) fn now_ms(&self) -> Option<u64> {
+        self.clock.as_ref().map(|clock| clock())
+    }
+}
+
+#[cfg(feature = "planner")]
+fn default_planner() -> Option<Box<dyn Planner>> {
+    Some(Box::new(gingham_planner::SqlPlanner::new()))
+}
+
+#[cfg(not(feature = "planner"))]
+fn default_planner() -> Option<Box<dyn Planner>> {
+    None
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn system_clock() -> Option<Clock> {
+    let start = std::time::Instant::now();
+    Some(Arc::new(move || start.elapsed().as_millis() as u64))
+}
+
+#[cfg(target_arch = "wasm32")]
+fn system_clock() -> Option<Clock> {
+    None
+}

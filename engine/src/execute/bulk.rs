@@ -1,0 +1,151 @@
+//! Rows that come as columns instead of SQL.
+
+use crate::connection::Connection;
+use crate::error::Result;
+use crate::schema::Table;
+use crate::table::{Insertion, duplicate_key};
+use arrow_array::RecordBatch;
+use gingham_column_store::execution::result;
+use gingham_column_store::vector::{Batch, Data, Vector};
+use gingham_plan::{SqlError, Storage};
+use gingham_types::{SqlType, Value, cast};
+use std::sync::Arc;
+
+/// Fewer rows than this wait in a column table's delta: a row group of them would cost
+/// more than it saves.
+pub(super) const BULK_ROWS_MIN: usize = 1024;
+
+impl Connection {
+    /// Adds rows given as named columns of equal length; columns not named get their
+    /// default. Atomic: all rows or none. The number of rows.
+    ///
+    /// # Errors
+    /// 42P01, 42703 for unknown names, 42804 for a column of another type or length,
+    /// 23502 and 23505 for rows that cannot be added.
+    pub fn insert_columns(&mut self, table: &str, columns: &[(String, Arc<Vector>)]) -> Result<u64> {
+        let table = self.find_table(table)?;
+        let rows = columns.first().map_or(0, |(_, vector)| vector.len());
+        let mut vectors: Vec<Option<Arc<Vector>>> = vec![None; table.record.columns.len()];
+        for (name, vector) in columns {
+            let ordinal = table.record.columns.iter().position(|c| c.name == *name).ok_or_else(|| {
+                SqlError::new("42703", format!("table \"{}\" has no column \"{name}\"", table.record.name))
+            })?;
+            if vector.len() != rows {
+                let message = format!("column \"{name}\" has {} rows, others have {rows}", vector.len());
+                return Err(SqlError::new("42804", message).into());
+            }
+            let ty = table.record.columns[ordinal].ty;
+            if vectors[ordinal].replace(converted(vector, ty, name)?).is_some() {
+                return Err(SqlError::new("42701", format!("column \"{name}\" is given twice")).into());
+            }
+        }
+        let vectors = vectors
+            .into_iter()
+            .zip(&table.record.columns)
+            .map(|(vector, column)| match (vector, &column.default) {
+                (Some(vector), _) => Ok(vector),
+                (None, None) => Ok(Arc::new(Vector::constant(&Value::Null, column.ty, rows))),
+                (None, Some(default)) => {
+                    let value = gingham_column_store::expression::evaluate_row(default, &[])?;
+                    Ok(Arc::new(Vector::constant(&value, column.ty, rows)))
+                }
+            })
+            .collect::<Result<Vec<_>>>()?;
+        self.insert_vectors(&table, &Batch::new(vectors, rows))
+    }
+
+    /// Adds the rows of an Arrow batch, whose columns are matched by name.
+    ///
+    /// # Errors
+    /// As [`Connection::insert_columns`].
+    pub fn insert_batch(&mut self, table: &str, batch: &RecordBatch) -> Result<u64> {
+        let table_ref = self.find_table(table)?;
+        let schema = batch.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        let declared: Vec<&str> = table_ref.record.columns.iter().map(|c| c.name.as_str()).collect();
+        if names == declared && table_ref.record.storage == Storage::Column {
+            return self.write(false, |connection| {
+                connection.with_writer(|writer| {
+                    writer.load_columns(&table_ref, |load, transaction| load.append_arrow(transaction, batch))
+                })?;
+                Ok(batch.num_rows() as u64)
+            });
+        }
+        let mut columns = Vec::with_capacity(names.len());
+        let mut types = Vec::with_capacity(names.len());
+        for name in &names {
+            let column = table_ref.record.columns.iter().find(|c| c.name == *name).ok_or_else(|| {
+                SqlError::new("42703", format!("table \"{table}\" has no column \"{name}\""))
+            })?;
+            types.push(column.ty);
+        }
+        let vectors = result::from_arrow(batch, &types)?;
+        for (name, vector) in names.iter().zip(vectors.columns) {
+            columns.push(((*name).to_owned(), vector));
+        }
+        self.insert_columns(table, &columns)
+    }
+
+    fn find_table(&self, name: &str) -> Result<Arc<Table>> {
+        let schema = self.write_schema();
+        let folded = name.to_lowercase();
+        schema
+            .table(name)
+            .or_else(|| schema.table(&folded))
+            .cloned()
+            .ok_or_else(|| SqlError::new("42P01", format!("there is no table \"{name}\"")).into())
+    }
+
+    fn insert_vectors(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<u64> {
+        self.write(false, |connection| {
+            connection.with_writer(|writer| {
+                if table.record.storage == Storage::Column && batch.rows >= BULK_ROWS_MIN {
+                    return writer.load_columns(table, |load, transaction| load.append(transaction, batch));
+                }
+                let types = table.row_layout.types();
+                let mut row = Vec::with_capacity(types.len());
+                for position in 0..batch.rows {
+                    row.clear();
+                    row.extend(batch.columns.iter().zip(types).map(|(c, ty)| c.value(position, *ty)));
+                    if let Insertion::Conflict { index, .. } = writer.insert(table, &row)? {
+                        return Err(duplicate_key(table, index, &row).into());
+                    }
+                }
+                Ok(())
+            })?;
+            Ok(batch.rows as u64)
+        })
+    }
+}
+
+/// A vector in the form of a column's type, value by value where the forms differ.
+fn converted(vector: &Arc<Vector>, ty: SqlType, name: &str) -> Result<Arc<Vector>> {
+    let given = match (&vector.data, ty) {
+        (Data::Boolean(_), SqlType::Boolean)
+        | (Data::Int32(_), SqlType::Integer | SqlType::Date)
+        | (Data::Int64(_), SqlType::BigInt | SqlType::Timestamp)
+        | (Data::Double(_), SqlType::Double)
+        | (Data::Text(_), SqlType::Text | SqlType::Blob) => return Ok(Arc::clone(vector)),
+        (Data::Boolean(_), _) => SqlType::Boolean,
+        (Data::Int32(_), _) => SqlType::Integer,
+        (Data::Int64(_), _) => SqlType::BigInt,
+        (Data::Double(_), _) => SqlType::Double,
+        (Data::Text(_), _) => SqlType::Text,
+        (Data::Int128(_) | Data::Interval(_), _) => {
+            return Err(SqlError::new("42804", format!("column \"{name}\" is a {ty}")).into());
+        }
+    };
+    let rows = (0..vector.len())
+        .map(|row| {
+            let value = vector.value(row, given);
+            // The digits a program wrote, not those of the nearest binary number.
+            let value = crate::values::assign_parameter(&[value.clone()], 0, ty).or_else(|_| cast(&value, ty))?;
+            Ok(vec![value])
+        })
+        .collect::<Result<Vec<_>>>()?;
+    if rows.is_empty() {
+        return Ok(Arc::new(Vector::new(Vector::default_data(ty, 0))));
+    }
+    let batch = gingham_column_store::expression::batch_from_rows(&[ty], &rows)?;
+    Ok(Arc::clone(&batch.columns[0]))
+}

@@ -1,0 +1,255 @@
+//! CREATE and DROP.
+
+use super::query;
+use crate::connection::Connection;
+use crate::error::{Error, Result};
+use crate::schema::{Index, IndexRecord, Table, TableRecord, Trees};
+use crate::statement::Rows;
+use crate::table::{Insertion, fill_index};
+use gingham_column_store::source::{Step, Tables};
+use gingham_plan::{
+    ColumnInfo, CreateIndex, CreateTable, IndexId, IndexInfo, Route, RowAccess, Scan, SqlError, Storage, TableId,
+    ViewInfo,
+};
+use gingham_row_store::TreeId;
+use gingham_types::{SqlType, Value};
+use std::sync::Arc;
+
+fn exists(kind: &str, name: &str) -> Error {
+    SqlError::new("42P07", format!("{kind} \"{name}\" already exists")).into()
+}
+
+fn missing(kind: &str, code: &'static str, name: &str) -> Error {
+    SqlError::new(code, format!("there is no {kind} \"{name}\"")).into()
+}
+
+fn done() -> Result<Rows> {
+    Ok(Rows::changes_only(0))
+}
+
+pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, parameters: &[Value]) -> Result<Rows> {
+    let schema = connection.write_schema();
+    if schema.table(&create.name).is_some() || schema.view(&create.name).is_some() {
+        return if create.if_not_exists { done() } else { Err(exists("table", &create.name)) };
+    }
+    // The rows of CREATE TABLE AS are read before the table can be seen.
+    let batches = match &create.source {
+        Some(source) => query::collect(connection, source, parameters)?,
+        None => Vec::new(),
+    };
+    let table = connection.with_schema(|schema, writer| {
+        let columns: Vec<ColumnInfo> = create
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(ordinal, column)| ColumnInfo {
+                name: column.name.clone(),
+                ty: column.ty,
+                nullable: column.nullable && !create.primary_key.contains(&ordinal),
+                default: column.default.clone(),
+            })
+            .collect();
+        let id = TableId(schema.take_id());
+        let mut indexes = Vec::new();
+        let key_is_index = create.storage == Storage::Column && !create.primary_key.is_empty();
+        let keys = key_is_index.then(|| (String::new(), create.primary_key.clone()));
+        let unique = create.unique.iter().map(|ordinals| {
+            let names: Vec<&str> = ordinals.iter().map(|c| create.columns[*c].name.as_str()).collect();
+            (format!("{}_{}_key", create.name, names.join("_")), ordinals.clone())
+        });
+        for (name, ordinals) in keys.into_iter().chain(unique) {
+            if !name.is_empty() && schema.index(&name).is_some() {
+                return Err(exists("index", &name));
+            }
+            indexes.push(IndexRecord {
+                info: IndexInfo {
+                    id: IndexId(schema.take_id()),
+                    name,
+                    columns: ordinals.iter().map(|c| (*c, false)).collect(),
+                    unique: true,
+                },
+                tree: writer.transaction.create_tree()?.0,
+            });
+        }
+        let trees = Trees {
+            rows: writer.transaction.create_tree()?.0,
+            groups: writer.transaction.create_tree()?.0,
+            marks: writer.transaction.create_tree()?.0,
+        };
+        let record = TableRecord {
+            id,
+            name: create.name.clone(),
+            columns,
+            primary_key: create.primary_key.clone(),
+            storage: create.storage,
+            indexes,
+            trees,
+        };
+        schema.put_table(writer.transaction, record)
+    })?;
+    let types = table.row_layout.types().to_vec();
+    let rows: usize = batches.iter().map(|b| b.rows).sum();
+    connection.with_writer(|writer| {
+        if table.record.storage == Storage::Column && rows >= super::bulk::BULK_ROWS_MIN {
+            return writer.load_columns(&table, |load, transaction| {
+                batches.iter().try_for_each(|batch| load.append(transaction, batch))
+            });
+        }
+        for batch in &batches {
+            for row in 0..batch.rows {
+                let row: Vec<Value> = batch.columns.iter().zip(&types).map(|(c, ty)| c.value(row, *ty)).collect();
+                if let Insertion::Conflict { index, .. } = writer.insert(&table, &row)? {
+                    return Err(crate::table::duplicate_key(&table, index, &row).into());
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Rows::changes_only(rows as u64))
+}
+
+pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
+    for name in names {
+        let table = match connection.write_schema().table(name) {
+            Some(table) => Arc::clone(table),
+            None if if_exists => continue,
+            None => return Err(missing("table", "42P01", name)),
+        };
+        connection.with_schema(|schema, writer| {
+            writer.clear(&table)?;
+            let trees = table.record.trees;
+            let indexes = table.indexes.iter().map(|index| index.tree);
+            for tree in [trees.rows, trees.groups, trees.marks].map(TreeId).into_iter().chain(indexes) {
+                writer.transaction.drop_tree(tree)?;
+            }
+            schema.remove_table(writer.transaction, &table)
+        })?;
+    }
+    done()
+}
+
+pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
+    let schema = connection.write_schema();
+    if schema.index(&create.name).is_some() {
+        return if create.if_not_exists { done() } else { Err(exists("index", &create.name)) };
+    }
+    let table = schema
+        .table_by_id(create.table)
+        .cloned()
+        .ok_or_else(|| Error::Sql(SqlError::internal("the plan names a table that is gone")))?;
+    let rows = read_all(connection, &table)?;
+    connection.with_schema(|schema, writer| {
+        let info = IndexInfo {
+            id: IndexId(schema.take_id()),
+            name: create.name.clone(),
+            columns: create.columns.clone(),
+            unique: create.unique,
+        };
+        let mut record = table.record.clone();
+        record.indexes.push(IndexRecord { info, tree: writer.transaction.create_tree()?.0 });
+        let table = schema.put_table(writer.transaction, record)?;
+        let index: &Index = table
+            .indexes
+            .last()
+            .ok_or_else(|| Error::Sql(SqlError::internal("the new index is missing from its table")))?;
+        match fill_index(writer.transaction, &table, index, &mut rows.into_iter().map(Ok))? {
+            None => Ok(()),
+            Some(values) => {
+                let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+                let message = format!(
+                    "index \"{}\" cannot be unique: several rows have ({})",
+                    create.name,
+                    values.join(", ")
+                );
+                Err(SqlError::new("23505", message).into())
+            }
+        }
+    })?;
+    done()
+}
+
+/// Every row of a table with its locator.
+fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
+    connection.finish_loads_if_writing()?;
+    let types = table.row_layout.types();
+    let scan = Scan {
+        table: table.id(),
+        name: table.record.name.clone(),
+        columns: (0..types.len()).collect(),
+        types: types.to_vec(),
+        locator: true,
+        filters: Vec::new(),
+        dynamic_filters: Vec::new(),
+        route: Route::Row(RowAccess::Full { reverse: false }),
+        row_cost_us: None,
+        column_cost_us: None,
+        reason: String::new(),
+        rows: 0.0,
+    };
+    let access = connection.table_access()?;
+    let mut source = access.open(&scan, &[])?;
+    let mut rows = Vec::new();
+    loop {
+        match source.next()? {
+            Step::Batch(batch) => {
+                for row in 0..batch.rows {
+                    let mut values: Vec<Value> = batch
+                        .columns
+                        .iter()
+                        .zip(types.iter().chain([&SqlType::Blob]))
+                        .map(|(column, ty)| column.value(row, *ty))
+                        .collect();
+                    if let Some(Value::Blob(locator)) = values.pop() {
+                        rows.push((locator, values));
+                    }
+                }
+            }
+            Step::Working => {}
+            Step::Finished => return Ok(rows),
+        }
+    }
+}
+
+pub(super) fn drop_index(connection: &mut Connection, name: &str, if_exists: bool) -> Result<Rows> {
+    let Some((table, position)) = connection.write_schema().index(name).map(|(t, p)| (Arc::clone(t), p)) else {
+        return if if_exists { done() } else { Err(missing("index", "42704", name)) };
+    };
+    connection.with_schema(|schema, writer| {
+        let mut record = table.record.clone();
+        let removed = record.indexes.remove(position);
+        writer.transaction.drop_tree(TreeId(removed.tree))?;
+        schema.put_table(writer.transaction, record)?;
+        Ok(())
+    })?;
+    done()
+}
+
+pub(super) fn create_view(
+    connection: &mut Connection,
+    view: ViewInfo,
+    replace: bool,
+    if_not_exists: bool,
+) -> Result<Rows> {
+    let schema = connection.write_schema();
+    if schema.table(&view.name).is_some() {
+        return Err(exists("table", &view.name));
+    }
+    if schema.view(&view.name).is_some() && !replace {
+        return if if_not_exists { done() } else { Err(exists("view", &view.name)) };
+    }
+    connection.with_schema(|schema, writer| schema.put_view(writer.transaction, view))?;
+    done()
+}
+
+pub(super) fn drop_views(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
+    for name in names {
+        if connection.write_schema().view(name).is_none() {
+            if if_exists {
+                continue;
+            }
+            return Err(missing("view", "42P01", name));
+        }
+        connection.with_schema(|schema, writer| schema.remove_view(writer.transaction, name))?;
+    }
+    done()
+}

@@ -1,0 +1,198 @@
+//! INSERT, UPDATE and DELETE as planned: the source query first, then the changes.
+
+use super::query;
+use crate::connection::Connection;
+use crate::error::{Error, Result};
+use crate::schema::Table;
+use crate::statement::Rows;
+use crate::table::{Insertion, Writer, duplicate_key};
+use gingham_column_store::expression::{Runtime, batch_from_rows, evaluate_row_with};
+use gingham_column_store::vector::Batch;
+use gingham_plan::{Conflict, Delete, Expr, Insert, OutputColumn, SqlError, Storage, TableId, Update};
+use gingham_types::{SqlType, Value};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+fn table_of(connection: &Connection, id: TableId) -> Result<Arc<Table>> {
+    connection
+        .write_schema()
+        .table_by_id(id)
+        .cloned()
+        .ok_or_else(|| Error::Sql(SqlError::internal("the plan names a table that is gone")))
+}
+
+fn values(batch: &Batch, types: &[SqlType], row: usize) -> Vec<Value> {
+    batch.columns.iter().zip(types).map(|(column, ty)| column.value(row, *ty)).collect()
+}
+
+/// The locator in a source's last column.
+fn locator(batch: &Batch, row: usize) -> Result<Vec<u8>> {
+    match batch.columns.last().map(|column| column.value(row, SqlType::Blob)) {
+        Some(Value::Blob(bytes)) => Ok(bytes),
+        _ => Err(SqlError::internal("the plan's source has no row locator").into()),
+    }
+}
+
+/// What RETURNING gives for the rows changed.
+fn returned(returning: &[(OutputColumn, Expr)], rows: &[Vec<Value>], runtime: &Runtime, changes: u64) -> Result<Rows> {
+    if returning.is_empty() {
+        return Ok(Rows::changes_only(changes));
+    }
+    let columns: Vec<OutputColumn> = returning.iter().map(|(column, _)| column.clone()).collect();
+    let types: Vec<SqlType> = columns.iter().map(|c| c.ty).collect();
+    let out = rows
+        .iter()
+        .map(|row| {
+            returning.iter().map(|(_, expr)| Ok(evaluate_row_with(expr, row, runtime)?)).collect::<Result<Vec<Value>>>()
+        })
+        .collect::<Result<Vec<_>>>()?;
+    let batch = if out.is_empty() { None } else { Some(batch_from_rows(&types, &out)?) };
+    Ok(Rows::batches(columns, batch, changes))
+}
+
+pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &[Value]) -> Result<Rows> {
+    let table = table_of(connection, insert.table)?;
+    let batches = query::collect(connection, &insert.source, parameters)?;
+    let runtime = Runtime::with_parameters(parameters.to_vec());
+    let types = table.row_layout.types();
+    let rows: usize = batches.iter().map(|b| b.rows).sum();
+    let in_bulk = table.record.storage == Storage::Column
+        && rows >= super::bulk::BULK_ROWS_MIN
+        && insert.returning.is_empty()
+        && insert.conflict == Conflict::Abort;
+    if in_bulk {
+        connection.with_writer(|writer| {
+            writer.load_columns(&table, |load, transaction| {
+                batches.iter().try_for_each(|batch| load.append(transaction, batch))
+            })
+        })?;
+        return Ok(Rows::changes_only(rows as u64));
+    }
+    let mut changed = Vec::new();
+    let mut changes = 0;
+    connection.with_writer(|writer| {
+        for batch in &batches {
+            for row in 0..batch.rows {
+                let row = values(batch, types, row);
+                if let Some(row) = insert_row(writer, &table, row, &insert.conflict, &runtime)? {
+                    changes += 1;
+                    if !insert.returning.is_empty() {
+                        changed.push(row);
+                    }
+                }
+            }
+        }
+        Ok(())
+    })?;
+    returned(&insert.returning, &changed, &runtime, changes)
+}
+
+/// Inserts a row or does what the conflict clause says; the row as it is then, or
+/// `None` if nothing changed.
+fn insert_row(
+    writer: &mut Writer<'_>,
+    table: &Table,
+    row: Vec<Value>,
+    conflict: &Conflict,
+    runtime: &Runtime,
+) -> Result<Option<Vec<Value>>> {
+    // Each turn removes one conflicting row; a row conflicts at most once with each key.
+    for _ in 0..=table.indexes.len() + 1 {
+        let (index, locator) = match writer.insert(table, &row)? {
+            Insertion::Inserted => return Ok(Some(row)),
+            Insertion::Conflict { index, locator } => (index, locator),
+        };
+        let gone = || Error::Corrupt(format!("a key of table {} names a row that is gone", table.record.name));
+        match conflict {
+            Conflict::Abort => return Err(duplicate_key(table, index, &row).into()),
+            Conflict::Ignore => return Ok(None),
+            Conflict::Replace => {
+                let old = writer.read_row(table, &locator)?.ok_or_else(gone)?;
+                writer.delete(table, &locator, &old)?;
+            }
+            Conflict::Update { target, assignments, condition } => {
+                if !target.is_empty() && !is_target(table, index, target) {
+                    return Err(duplicate_key(table, index, &row).into());
+                }
+                let old = writer.read_row(table, &locator)?.ok_or_else(gone)?;
+                let both: Vec<Value> = old.iter().chain(&row).cloned().collect();
+                if let Some(condition) = condition
+                    && evaluate_row_with(condition, &both, runtime)? != Value::Boolean(true)
+                {
+                    return Ok(None);
+                }
+                let mut new = old.clone();
+                for (column, expr) in assignments {
+                    new[*column] = evaluate_row_with(expr, &both, runtime)?;
+                }
+                writer.update(table, &[(locator, old, new.clone())])?;
+                return Ok(Some(new));
+            }
+        }
+    }
+    Err(SqlError::internal("a row conflicts with more rows than there are keys").into())
+}
+
+/// Whether the key that refused a row is the one named by ON CONFLICT (…).
+fn is_target(table: &Table, index: Option<usize>, target: &[usize]) -> bool {
+    let key: Vec<usize> = match index {
+        Some(position) => table.indexes[position].info.columns.iter().map(|(column, _)| *column).collect(),
+        None => table.record.primary_key.clone(),
+    };
+    key.len() == target.len() && target.iter().all(|column| key.contains(column))
+}
+
+pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &[Value]) -> Result<Rows> {
+    let table = table_of(connection, update.table)?;
+    let batches = query::collect(connection, &update.source, parameters)?;
+    let types = table.row_layout.types();
+    // Without indexes nothing of a column table's old row is needed, and reading it is dear.
+    let needs_old = table.record.storage != Storage::Column || !table.indexes.is_empty();
+    let mut seen = HashSet::new();
+    let mut changes = Vec::new();
+    connection.with_writer(|writer| {
+        for batch in &batches {
+            for row in 0..batch.rows {
+                let locator = locator(batch, row)?;
+                // A row that the source gives twice is changed once.
+                if !seen.insert(locator.clone()) {
+                    continue;
+                }
+                let new = values(batch, types, row);
+                let old = if needs_old { writer.read_row(&table, &locator)? } else { Some(new.clone()) };
+                let Some(old) = old else { continue };
+                changes.push((locator, old, new));
+            }
+        }
+        writer.update(&table, &changes)
+    })?;
+    let new: Vec<Vec<Value>> = changes.into_iter().map(|(.., new)| new).collect();
+    returned(&update.returning, &new, &Runtime::with_parameters(parameters.to_vec()), new.len() as u64)
+}
+
+pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &[Value]) -> Result<Rows> {
+    let table = table_of(connection, delete.table)?;
+    let batches = query::collect(connection, &delete.source, parameters)?;
+    let types = table.row_layout.types();
+    let mut seen = HashSet::new();
+    let mut old = Vec::new();
+    let mut changes = 0;
+    connection.with_writer(|writer| {
+        for batch in &batches {
+            for row in 0..batch.rows {
+                let locator = locator(batch, row)?;
+                if !seen.insert(locator.clone()) {
+                    continue;
+                }
+                let row = values(batch, types, row);
+                writer.delete(&table, &locator, &row)?;
+                changes += 1;
+                if !delete.returning.is_empty() {
+                    old.push(row);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    returned(&delete.returning, &old, &Runtime::with_parameters(parameters.to_vec()), changes)
+}

@@ -1,0 +1,95 @@
+//! Queries: from a plan to running operators.
+
+use crate::connection::Connection;
+use crate::error::{Error, Result};
+use crate::schema::Table;
+use crate::statement::Rows;
+use crate::table::{copy_is_due, refresh_copy};
+use crate::values::compare_parameter;
+use gingham_column_store::execution::{Execution, ExecutionOptions};
+use gingham_column_store::vector::Batch;
+use gingham_plan::{Node, Query, Route, RouteSetting, RowAccess, Storage, explain};
+use gingham_types::Value;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Runs a query. Outside a transaction its rows come as they are asked for, from the
+/// commit it started on; inside one they are all read before this returns.
+pub(super) fn run(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Rows> {
+    let execution = start(connection, query, parameters)?;
+    let rows = Rows::execution(query.columns.clone(), execution);
+    if connection.in_transaction() { rows.materialize() } else { Ok(rows) }
+}
+
+/// Sets a query up to run on the current transaction's state.
+pub(super) fn start(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Execution> {
+    let values = query
+        .parameters
+        .iter()
+        .enumerate()
+        .map(|(position, ty)| compare_parameter(parameters, position, *ty))
+        .collect::<Result<Vec<Value>>>()?;
+    connection.finish_loads_if_writing()?;
+    let access = connection.table_access()?;
+    let options = ExecutionOptions {
+        memory_bytes_max: connection.shared.memory_bytes_max,
+        clock: connection.shared.clock.clone(),
+        ..ExecutionOptions::default()
+    };
+    Ok(Execution::new(Arc::new(query.clone()), Rc::new(access), values, options)?)
+}
+
+/// All rows of a query, batch by batch.
+pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<Batch>> {
+    let mut rows = Rows::execution(query.columns.clone(), start(connection, query, parameters)?);
+    let mut batches = Vec::new();
+    while let Some(batch) = rows.next_batch()? {
+        batches.push(batch);
+    }
+    Ok(batches)
+}
+
+/// Brings the columnar copies up to date that a query wants to read and that are far
+/// behind (D-9). Whether anything changed, so that the query should be planned again.
+/// Does nothing while somebody writes: the row tree answers as well.
+pub(crate) fn refresh_copies(connection: &mut Connection, query: &Query) -> Result<bool> {
+    if connection.in_transaction() || connection.shared.read_only || connection.route == RouteSetting::Row {
+        return Ok(false);
+    }
+    let (view, schema) = connection.view()?;
+    let forced = connection.route == RouteSetting::Column;
+    let mut due: Vec<Arc<Table>> = Vec::new();
+    for root in query.ctes.iter().chain(&query.subqueries).chain([&query.root]) {
+        let mut failed = None;
+        explain::walk(root, &mut |node| {
+            let Node::Scan(scan) = node else { return };
+            let reads_all = matches!(scan.route, Route::Column | Route::Row(RowAccess::Full { .. }));
+            let Some(table) = schema.table_by_id(scan.table) else { return };
+            let is_candidate = reads_all && !scan.locator && table.record.storage == Storage::Hybrid;
+            if !is_candidate || due.iter().any(|t| t.id() == table.id()) {
+                return;
+            }
+            match view.read(|read| copy_is_due(read, table, forced)) {
+                Ok(true) => due.push(Arc::clone(table)),
+                Ok(false) => {}
+                Err(error) => failed = Some(error),
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+    }
+    drop((view, schema));
+    if due.is_empty() {
+        return Ok(false);
+    }
+    let refreshed = connection.write(true, |connection| {
+        connection.with_writer(|writer| due.iter().try_for_each(|table| refresh_copy(writer.transaction, table)))
+    });
+    match refreshed {
+        Ok(()) => Ok(true),
+        // The copy is a convenience: no room for it, or somebody writing, is no reason to fail.
+        Err(Error::Store(gingham_row_store::Error::Busy | gingham_row_store::Error::Full)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}

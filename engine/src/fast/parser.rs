@@ -1,0 +1,341 @@
+//! The grammar of the small shapes.
+//!
+//! ```text
+//! SELECT (* | count(*) | column, …) FROM t [WHERE c op v AND …] [ORDER BY c [ASC|DESC]] [LIMIT v]
+//! INSERT INTO t [(column, …)] VALUES (v, …), …
+//! UPDATE t SET column = v | column ± v, … WHERE c = v AND …
+//! DELETE FROM t WHERE c = v AND …
+//! BEGIN | COMMIT | ROLLBACK
+//! ```
+//! `op` is `= < <= > >=` or BETWEEN, `v` a literal or parameter.
+
+use super::lexer::{Token, tokens};
+use gingham_types::Value;
+
+/// A statement of a small shape, names not yet looked up.
+#[derive(Debug, PartialEq)]
+pub(super) enum Shape {
+    Select(Select),
+    Insert { table: String, columns: Vec<String>, rows: Vec<Vec<Operand>> },
+    Update { table: String, assignments: Vec<(String, Assignment)>, conditions: Vec<Condition> },
+    Delete { table: String, conditions: Vec<Condition> },
+    Begin,
+    Commit,
+    Rollback,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Select {
+    pub(super) columns: Columns,
+    pub(super) table: String,
+    pub(super) conditions: Vec<Condition>,
+    /// Column, and whether descending.
+    pub(super) order: Option<(String, bool)>,
+    pub(super) limit: Option<Operand>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Columns {
+    All,
+    Count,
+    Named(Vec<String>),
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Operand {
+    Literal(Value),
+    Parameter(usize),
+}
+
+/// The right side of `SET column = …`.
+#[derive(Debug, PartialEq)]
+pub(super) enum Assignment {
+    Value(Operand),
+    /// `other + v`, or with `true` `other - v`.
+    Add(String, bool, Operand),
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct Condition {
+    pub(super) column: String,
+    pub(super) comparison: Comparison,
+    pub(super) operand: Operand,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Words that cannot be column or table names here.
+const RESERVED: [&str; 32] = [
+    "all", "and", "as", "between", "by", "case", "cast", "cross", "default", "delete", "distinct", "exists", "from",
+    "group", "having", "in", "inner", "insert", "into", "is", "join", "left", "limit", "not", "null", "on", "or",
+    "order", "select", "union", "values", "where",
+];
+
+pub(super) fn parse(sql: &str) -> Option<Shape> {
+    // A look at the first word spares tokenizing what cannot match.
+    let word = sql.trim_start().get(..6)?;
+    if !["select", "insert", "update", "delete", "begin", "commit", "rollba"].iter().any(|known| {
+        word.len() >= known.len().min(6) && word[..known.len().min(6)].eq_ignore_ascii_case(&known[..known.len().min(6)])
+    }) && !sql.trim().eq_ignore_ascii_case("begin")
+    {
+        return None;
+    }
+    let tokens = tokens(sql)?;
+    let mut parser = Parser { tokens: &tokens };
+    let shape = parser.statement()?;
+    parser.tokens.is_empty().then_some(shape)
+}
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+}
+
+impl<'a> Parser<'a> {
+    fn next(&mut self) -> Option<&'a Token> {
+        let (first, rest) = self.tokens.split_first()?;
+        self.tokens = rest;
+        Some(first)
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        matches!(self.tokens.first(), Some(Token::Name(name, false)) if name == word)
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        if found {
+            self.tokens = &self.tokens[1..];
+        }
+        found
+    }
+
+    fn word(&mut self, word: &str) -> Option<()> {
+        self.take_word(word).then_some(())
+    }
+
+    fn take_symbol(&mut self, symbol: &str) -> bool {
+        let found = matches!(self.tokens.first(), Some(Token::Symbol(s)) if *s == symbol);
+        if found {
+            self.tokens = &self.tokens[1..];
+        }
+        found
+    }
+
+    fn symbol(&mut self, symbol: &str) -> Option<()> {
+        self.take_symbol(symbol).then_some(())
+    }
+
+    fn name(&mut self) -> Option<String> {
+        match self.next()? {
+            Token::Name(name, true) => Some(name.clone()),
+            Token::Name(name, false) if !RESERVED.contains(&name.as_str()) => Some(name.clone()),
+            _ => None,
+        }
+    }
+
+    fn operand(&mut self) -> Option<Operand> {
+        let negative = self.take_symbol("-");
+        match self.next()? {
+            Token::Parameter(position) if !negative => Some(Operand::Parameter(*position)),
+            Token::Literal(value) => match (negative, value) {
+                (false, value) => Some(Operand::Literal(value.clone())),
+                (true, Value::Int(v)) => Some(Operand::Literal(Value::Int(-v))),
+                (true, Value::Decimal { unscaled, scale }) => {
+                    Some(Operand::Literal(Value::Decimal { unscaled: -unscaled, scale: *scale }))
+                }
+                _ => None,
+            },
+            Token::Name(name, false) if !negative => match name.as_str() {
+                "null" => Some(Operand::Literal(Value::Null)),
+                "true" => Some(Operand::Literal(Value::Boolean(true))),
+                "false" => Some(Operand::Literal(Value::Boolean(false))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `item, item, …`
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.take_symbol(",") {
+            items.push(item(self)?);
+        }
+        Some(items)
+    }
+
+    fn statement(&mut self) -> Option<Shape> {
+        match self.next()? {
+            Token::Name(word, false) => match word.as_str() {
+                "select" => self.select().map(Shape::Select),
+                "insert" => self.insert(),
+                "update" => self.update(),
+                "delete" => {
+                    self.word("from")?;
+                    let table = self.name()?;
+                    Some(Shape::Delete { table, conditions: self.conditions()? })
+                }
+                "begin" => Some(Shape::Begin),
+                "commit" => Some(Shape::Commit),
+                "rollback" => Some(Shape::Rollback),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn select(&mut self) -> Option<Select> {
+        let columns = if self.take_symbol("*") {
+            Columns::All
+        } else if self.at_word("count") {
+            self.next();
+            self.symbol("(")?;
+            self.symbol("*")?;
+            self.symbol(")")?;
+            Columns::Count
+        } else {
+            Columns::Named(self.list(Self::name)?)
+        };
+        self.word("from")?;
+        let table = self.name()?;
+        let conditions = if self.at_word("where") { self.conditions()? } else { Vec::new() };
+        let order = if self.take_word("order") {
+            self.word("by")?;
+            let column = self.name()?;
+            let descending = self.take_word("desc");
+            if !descending {
+                self.take_word("asc");
+            }
+            Some((column, descending))
+        } else {
+            None
+        };
+        let limit = if self.take_word("limit") { Some(self.operand()?) } else { None };
+        Some(Select { columns, table, conditions, order, limit })
+    }
+
+    fn insert(&mut self) -> Option<Shape> {
+        self.word("into")?;
+        let table = self.name()?;
+        let columns = if self.take_symbol("(") {
+            let columns = self.list(Self::name)?;
+            self.symbol(")")?;
+            columns
+        } else {
+            Vec::new()
+        };
+        self.word("values")?;
+        let rows = self.list(|parser| {
+            parser.symbol("(")?;
+            let row = parser.list(Self::operand)?;
+            parser.symbol(")")?;
+            Some(row)
+        })?;
+        Some(Shape::Insert { table, columns, rows })
+    }
+
+    fn update(&mut self) -> Option<Shape> {
+        let table = self.name()?;
+        self.word("set")?;
+        let assignments = self.list(|parser| {
+            let column = parser.name()?;
+            parser.symbol("=")?;
+            let is_column = matches!(parser.tokens, [Token::Name(..), Token::Symbol("+" | "-"), ..]);
+            let assignment = if is_column {
+                let other = parser.name()?;
+                let minus = parser.take_symbol("-");
+                if !minus {
+                    parser.symbol("+")?;
+                }
+                Assignment::Add(other, minus, parser.operand()?)
+            } else {
+                Assignment::Value(parser.operand()?)
+            };
+            Some((column, assignment))
+        })?;
+        Some(Shape::Update { table, assignments, conditions: self.conditions()? })
+    }
+
+    /// `WHERE condition AND …`
+    fn conditions(&mut self) -> Option<Vec<Condition>> {
+        self.word("where")?;
+        let mut conditions = Vec::new();
+        loop {
+            let column = self.name()?;
+            if self.take_word("between") {
+                let from = self.operand()?;
+                self.word("and")?;
+                let to = self.operand()?;
+                for (comparison, operand) in [(Comparison::GreaterOrEqual, from), (Comparison::LessOrEqual, to)] {
+                    conditions.push(Condition { column: column.clone(), comparison, operand });
+                }
+            } else {
+                let comparison = match self.next()? {
+                    Token::Symbol("=") => Comparison::Equal,
+                    Token::Symbol("<") => Comparison::Less,
+                    Token::Symbol("<=") => Comparison::LessOrEqual,
+                    Token::Symbol(">") => Comparison::Greater,
+                    Token::Symbol(">=") => Comparison::GreaterOrEqual,
+                    _ => return None,
+                };
+                conditions.push(Condition { column, comparison, operand: self.operand()? });
+            }
+            if !self.take_word("and") {
+                return Some(conditions);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn small_shapes_are_recognized() {
+        for sql in [
+            "SELECT * FROM t WHERE k = ?",
+            "select v from t where k between 1 and 5 order by k desc limit 3",
+            "select count(*) from t",
+            "insert into t values (?, ?), (1, 'x')",
+            "INSERT INTO t (a, b) VALUES (-1.5, null)",
+            "update t set v = v + 1, w = ? where k = ?",
+            "delete from t where k = :key",
+            "BEGIN",
+            "commit",
+            "rollback",
+        ] {
+            assert!(parse(sql).is_some(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_declined() {
+        for sql in [
+            "select a + 1 from t",
+            "select * from t, u",
+            "select * from t where a = 1 or b = 2",
+            "select * from t where a = b",
+            "select distinct a from t",
+            "select a from t group by a",
+            "insert into t select 1",
+            "insert into t values (1) returning a",
+            "insert or replace into t values (1)",
+            "delete from t",
+            "update t set a = 1",
+            "select * from t where k = 1 limit 1 offset 2",
+            "selec 1",
+            "",
+            "begin read only",
+        ] {
+            assert_eq!(parse(sql), None, "{sql}");
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The schema: tables and views, as stored and as the engine uses them.
+//!
+//! Records live in the system tree [`SCHEMA_TREE`]: `t` + table id for a table, `v` +
+//! name for a view, `m` for the counters. A record is a version byte and postcard.
+
+mod record;
+
+pub(crate) use record::{IndexRecord, TableRecord, Trees};
+
+use crate::error::{Error, Result};
+use gingham_plan::{Catalog, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo};
+use gingham_row_store::key::{KeyColumn, KeyLayout};
+use gingham_row_store::row::RowLayout;
+use gingham_row_store::{Direction, Read, Transaction, TreeId};
+use gingham_types::{SqlType, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// Where the schema's records are.
+pub(crate) const SCHEMA_TREE: TreeId = TreeId(1);
+
+/// Version byte of every schema record.
+const RECORD_VERSION: u8 = 1;
+
+/// Numbers that only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    /// Changes with every change of the schema.
+    pub(crate) version: u64,
+    /// The next table's or index's number.
+    pub(crate) next_id: u32,
+}
+
+/// All tables and views at one commit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schema {
+    pub(crate) counters: Counters,
+    tables: BTreeMap<String, Arc<Table>>,
+    views: BTreeMap<String, ViewInfo>,
+}
+
+/// One table, with what its rows and keys are encoded by.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) record: TableRecord,
+    pub(crate) row_layout: RowLayout,
+    /// The primary key's layout, or of the hidden row id.
+    pub(crate) key_layout: KeyLayout,
+    pub(crate) indexes: Vec<Index>,
+}
+
+/// One secondary index of a [`Table`].
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) info: IndexInfo,
+    pub(crate) tree: TreeId,
+    pub(crate) layout: KeyLayout,
+}
+
+impl Table {
+    pub(crate) fn new(record: TableRecord) -> Self {
+        let types: Vec<SqlType> = record.columns.iter().map(|c| c.ty).collect();
+        let key_column = |sql_type, nullable, descending| KeyColumn { sql_type, nullable, descending };
+        let key_layout = if record.primary_key.is_empty() || record.storage == Storage::Column {
+            KeyLayout::new(vec![key_column(SqlType::BigInt, false, false)])
+        } else {
+            KeyLayout::new(record.primary_key.iter().map(|c| key_column(types[*c], false, false)).collect())
+        };
+        let indexes = record
+            .indexes
+            .iter()
+            .map(|index| Index {
+                info: index.info.clone(),
+                tree: TreeId(index.tree),
+                layout: KeyLayout::new(
+                    index.info.columns.iter().map(|(c, desc)| key_column(types[*c], true, *desc)).collect(),
+                ),
+            })
+            .collect();
+        Self { row_layout: RowLayout::new(&types), key_layout, indexes, record }
+    }
+
+    pub(crate) fn id(&self) -> TableId {
+        self.record.id
+    }
+
+    pub(crate) fn rows_tree(&self) -> TreeId {
+        TreeId(self.record.trees.rows)
+    }
+
+    pub(crate) fn groups_tree(&self) -> TreeId {
+        TreeId(self.record.trees.groups)
+    }
+
+    pub(crate) fn marks_tree(&self) -> TreeId {
+        TreeId(self.record.trees.marks)
+    }
+
+    /// Whether rows are found by a hidden row id instead of a declared key.
+    pub(crate) fn has_row_id(&self) -> bool {
+        self.record.primary_key.is_empty() || self.record.storage == Storage::Column
+    }
+
+    /// The primary key's values of a row.
+    pub(crate) fn key_values(&self, row: &[Value]) -> Vec<Value> {
+        self.record.primary_key.iter().map(|c| row[*c].clone()).collect()
+    }
+
+    /// The table as the planner sees it.
+    pub(crate) fn info(&self, statistics: TableStatistics) -> TableInfo {
+        TableInfo {
+            id: self.record.id,
+            name: self.record.name.clone(),
+            columns: self.record.columns.clone(),
+            primary_key: self.record.primary_key.clone(),
+            storage: self.record.storage,
+            // The key of a column table is kept as an index that the planner does not see
+            // by name: it is the primary key.
+            indexes: self.indexes.iter().map(|i| i.info.clone()).filter(|i| !i.name.is_empty()).collect(),
+            statistics,
+        }
+    }
+}
+
+impl Schema {
+    /// Reads the schema of one state of the database.
+    pub(crate) fn load(read: &impl Read) -> Result<Self> {
+        let mut schema = Self::default();
+        if !read.tree_exists(SCHEMA_TREE) {
+            return Ok(schema);
+        }
+        let mut cursor = read.cursor(SCHEMA_TREE, Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+        while let Some((key, value)) = cursor.next()? {
+            match key.first() {
+                Some(b'm') => schema.counters = decode(value)?,
+                Some(b't') => {
+                    let record: TableRecord = decode(value)?;
+                    record.validate().map_err(Error::Corrupt)?;
+                    schema.tables.insert(record.name.clone(), Arc::new(Table::new(record)));
+                }
+                Some(b'v') => {
+                    let view: ViewInfo = decode(value)?;
+                    schema.views.insert(view.name.clone(), view);
+                }
+                _ => return Err(Error::Corrupt("unknown record in the schema".into())),
+            }
+        }
+        Ok(schema)
+    }
+
+    pub(crate) fn table(&self, name: &str) -> Option<&Arc<Table>> {
+        self.tables.get(name)
+    }
+
+    pub(crate) fn table_by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        self.tables.values().find(|t| t.id() == id)
+    }
+
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.values()
+    }
+
+    pub(crate) fn view(&self, name: &str) -> Option<&ViewInfo> {
+        self.views.get(name)
+    }
+
+    pub(crate) fn views(&self) -> impl Iterator<Item = &ViewInfo> {
+        self.views.values()
+    }
+
+    /// The table and index of an index name.
+    pub(crate) fn index(&self, name: &str) -> Option<(&Arc<Table>, usize)> {
+        self.tables.values().find_map(|t| Some((t, t.indexes.iter().position(|i| i.info.name == name)?)))
+    }
+
+    /// The next number for a table or an index.
+    pub(crate) fn take_id(&mut self) -> u32 {
+        self.counters.next_id += 1;
+        self.counters.next_id
+    }
+
+    /// Adds or replaces a table here and in its record.
+    pub(crate) fn put_table(&mut self, transaction: &mut Transaction, record: TableRecord) -> Result<Arc<Table>> {
+        let mut key = vec![b't'];
+        key.extend_from_slice(&record.id.0.to_be_bytes());
+        self.put(transaction, &key, &record)?;
+        let table = Arc::new(Table::new(record));
+        self.tables.insert(table.record.name.clone(), Arc::clone(&table));
+        Ok(table)
+    }
+
+    /// Removes a table's record (its trees are the caller's).
+    pub(crate) fn remove_table(&mut self, transaction: &mut Transaction, table: &Table) -> Result<()> {
+        let mut key = vec![b't'];
+        key.extend_from_slice(&table.record.id.0.to_be_bytes());
+        self.remove(transaction, &key)?;
+        self.tables.remove(&table.record.name);
+        Ok(())
+    }
+
+    pub(crate) fn put_view(&mut self, transaction: &mut Transaction, view: ViewInfo) -> Result<()> {
+        self.put(transaction, &view_key(&view.name), &view)?;
+        self.views.insert(view.name.clone(), view);
+        Ok(())
+    }
+
+    pub(crate) fn remove_view(&mut self, transaction: &mut Transaction, name: &str) -> Result<()> {
+        self.remove(transaction, &view_key(name))?;
+        self.views.remove(name);
+        Ok(())
+    }
+
+    fn put<T: Serialize>(&mut self, transaction: &mut Transaction, key: &[u8], record: &T) -> Result<()> {
+        if !transaction.tree_exists(SCHEMA_TREE) {
+            transaction.create_tree_with_id(SCHEMA_TREE)?;
+        }
+        transaction.put(SCHEMA_TREE, key, &encode(record)?)?;
+        self.bump(transaction)
+    }
+
+    fn remove(&mut self, transaction: &mut Transaction, key: &[u8]) -> Result<()> {
+        transaction.delete(SCHEMA_TREE, key)?;
+        self.bump(transaction)
+    }
+
+    fn bump(&mut self, transaction: &mut Transaction) -> Result<()> {
+        self.counters.version += 1;
+        transaction.put(SCHEMA_TREE, b"m", &encode(&self.counters)?)?;
+        Ok(())
+    }
+
+    /// What the planner plans against.
+    pub(crate) fn catalog(&self, version: u64, mut statistics: impl FnMut(&Table) -> TableStatistics) -> Catalog {
+        Catalog {
+            version,
+            tables: self.tables.values().map(|t| t.info(statistics(t))).collect(),
+            views: self.views.values().cloned().collect(),
+        }
+    }
+}
+
+fn view_key(name: &str) -> Vec<u8> {
+    let mut key = vec![b'v'];
+    key.extend_from_slice(name.as_bytes());
+    key
+}
+
+fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>> {
+    let mut bytes = vec![RECORD_VERSION];
+    bytes.extend(gingham_plan::to_bytes(record)?);
+    Ok(bytes)
+}
+
+fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T> {
+    match bytes.split_first() {
+        Some((&RECORD_VERSION, rest)) => {
+            gingham_plan::from_bytes(rest).map_err(|_| Error::Corrupt("a schema record does not read".into()))
+        }
+        _ => Err(Error::Corrupt("a schema record has an unknown version".into())),
+    }
+}

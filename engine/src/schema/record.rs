@@ -1,0 +1,48 @@
+//! A table's record in the schema tree.
+
+use gingham_plan::{ColumnInfo, IndexInfo, Storage, TableId};
+use serde::{Deserialize, Serialize};
+
+/// Everything that is stored about a table but its contents and statistics.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TableRecord {
+    pub(crate) id: TableId,
+    pub(crate) name: String,
+    pub(crate) columns: Vec<ColumnInfo>,
+    /// Ordinals of the key's columns; empty without a primary key.
+    pub(crate) primary_key: Vec<usize>,
+    pub(crate) storage: Storage,
+    pub(crate) indexes: Vec<IndexRecord>,
+    pub(crate) trees: Trees,
+}
+
+/// The numbers of a table's trees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trees {
+    /// Rows by key. For a column table the delta: rows not in a group yet, by row id.
+    pub(crate) rows: u32,
+    /// Row groups: by the least key they stand for (hybrid) or by first row id (column).
+    pub(crate) groups: u32,
+    /// Hybrid: the groups that no longer tell the truth, by the same key. Column: row
+    /// ids of rows in groups that were deleted.
+    pub(crate) marks: u32,
+}
+
+/// A secondary index. One without a name is the key of a column table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct IndexRecord {
+    pub(crate) info: IndexInfo,
+    pub(crate) tree: u32,
+}
+
+impl TableRecord {
+    /// Checks what the rest of the engine takes for granted of a record.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let columns = self.columns.len();
+        let indexed = self.indexes.iter().flat_map(|i| i.info.columns.iter().map(|(c, _)| *c));
+        if columns == 0 || self.primary_key.iter().copied().chain(indexed).any(|c| c >= columns) {
+            return Err(format!("the record of table {} names columns it does not have", self.name));
+        }
+        Ok(())
+    }
+}

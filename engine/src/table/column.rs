@@ -1,0 +1,255 @@
+//! Column tables: bulk loads into row groups, and reading single rows back.
+//!
+//! Row groups are records of the groups tree under their first row id. A row of a group
+//! is deleted by putting its row id into the marks tree; rows inserted one by one wait
+//! in the row tree (the delta) until a bulk load or a refresh writes them.
+
+use super::{duplicate_key, index, row_id_key, row_id_of};
+use crate::error::{Error, Result};
+use crate::schema::Table;
+use arrow_array::RecordBatch;
+use gingham_column_store::expression::Predicates;
+use gingham_column_store::source::{Source, Step};
+use gingham_column_store::storage::{
+    ChunkCache, ColumnScan, ExtentReader, RowGroupBuilder, RowGroupMeta, RowMask, ScanGroup, ScanMetrics, ScanRequest,
+};
+use gingham_column_store::vector::Batch;
+use gingham_plan::{SqlError, Storage};
+use gingham_row_store::{Direction, EXTENT_REFERENCE_BYTES, Extent, Read, Transaction};
+use gingham_types::Value;
+use std::ops::Bound;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A group's record: the extent, so that it can be freed and found in caches without
+/// reading on, then the metadata.
+pub(super) fn put_group(transaction: &mut Transaction, table: &Table, key: &[u8], meta: &RowGroupMeta) -> Result<()> {
+    let mut record = meta.extent.encode().to_vec();
+    record.extend(meta.encode());
+    transaction.put(table.groups_tree(), key, &record)?;
+    Ok(())
+}
+
+/// The extent of a group's record, and the bytes of its metadata.
+pub(crate) fn split_group(record: &[u8]) -> Result<(Extent, &[u8])> {
+    record
+        .split_at_checked(EXTENT_REFERENCE_BYTES)
+        .and_then(|(extent, meta)| Some((Extent::decode(extent)?, meta)))
+        .ok_or_else(|| Error::Corrupt("the record of a row group is too short".into()))
+}
+
+/// Every row group of a table.
+pub(crate) fn group_metas(read: &dyn Read, table: &Table) -> Result<Vec<RowGroupMeta>> {
+    let mut metas = Vec::new();
+    if table.record.storage != Storage::Row {
+        let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+        while let Some((_, record)) = cursor.next()? {
+            metas.push(RowGroupMeta::decode(split_group(record)?.1)?);
+        }
+    }
+    Ok(metas)
+}
+
+/// Frees every row group and its marks.
+pub(super) fn free_groups(transaction: &mut Transaction, table: &Table) -> Result<()> {
+    if table.record.storage == Storage::Row {
+        return Ok(());
+    }
+    let mut extents = Vec::new();
+    let mut cursor =
+        transaction.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+    while let Some((_, record)) = cursor.next()? {
+        extents.push(split_group(record)?.0);
+    }
+    for extent in &extents {
+        transaction.free_extent(extent)?;
+    }
+    transaction.clear_tree(table.groups_tree())?;
+    transaction.clear_tree(table.marks_tree())?;
+    Ok(())
+}
+
+/// One past the greatest row id of any group.
+pub(super) fn row_id_end(read: &impl Read, table: &Table) -> Result<i64> {
+    let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Reverse)?;
+    match cursor.next()? {
+        Some((key, record)) => {
+            Ok(row_id_of(key)? + i64::from(RowGroupMeta::decode(split_group(record)?.1)?.rows))
+        }
+        None => Ok(0),
+    }
+}
+
+/// Rows on their way into row groups of a column table.
+pub(crate) struct ColumnLoad {
+    builder: RowGroupBuilder,
+    table: Arc<Table>,
+    /// Row id of the builder's first row.
+    first_row_id: i64,
+}
+
+impl ColumnLoad {
+    pub(super) fn new(table: &Arc<Table>, first_row_id: i64) -> Self {
+        Self { builder: RowGroupBuilder::new(table.row_layout.types()), table: Arc::clone(table), first_row_id }
+    }
+
+    /// The row id that the next row gets.
+    pub(super) fn next_row_id(&self) -> i64 {
+        self.first_row_id + self.builder.rows() as i64
+    }
+
+    /// Takes all rows of a batch with the table's columns.
+    ///
+    /// # Errors
+    /// 23502 for NULLs in NOT NULL columns, 23505 for keys that exist.
+    pub(crate) fn append(&mut self, transaction: &mut Transaction, batch: &Batch) -> Result<()> {
+        for (column, vector) in self.table.record.columns.iter().zip(&batch.columns) {
+            let has_null = vector.validity.as_ref().is_some_and(|v| v.contains(&false));
+            refuse_null(&self.table, column, has_null)?;
+        }
+        if !self.table.indexes.is_empty() {
+            let types = self.table.row_layout.types();
+            let rows = (0..batch.rows)
+                .map(|row| batch.columns.iter().zip(types).map(|(c, ty)| c.value(row, *ty)).collect::<Vec<Value>>());
+            self.add_index_entries(transaction, rows)?;
+        }
+        let mut from = 0;
+        while from < batch.rows {
+            from += self.builder.append(batch, from)?;
+            self.write_if_full(transaction)?;
+        }
+        Ok(())
+    }
+
+    /// As [`ColumnLoad::append`], from Arrow.
+    pub(crate) fn append_arrow(&mut self, transaction: &mut Transaction, batch: &RecordBatch) -> Result<()> {
+        for (column, array) in self.table.record.columns.iter().zip(batch.columns()) {
+            refuse_null(&self.table, column, array.null_count() > 0)?;
+        }
+        if !self.table.indexes.is_empty() {
+            // Keys are checked row by row, so the rows are needed as values.
+            let vectors = gingham_column_store::execution::result::from_arrow(batch, self.table.row_layout.types())?;
+            return self.append(transaction, &vectors);
+        }
+        let mut from = 0;
+        while from < batch.num_rows() {
+            from += self.builder.append_arrow(batch, from)?;
+            self.write_if_full(transaction)?;
+        }
+        Ok(())
+    }
+
+    fn add_index_entries(
+        &mut self,
+        transaction: &mut Transaction,
+        rows: impl Iterator<Item = Vec<Value>>,
+    ) -> Result<()> {
+        for (offset, row) in rows.enumerate() {
+            for (position, entry) in self.table.indexes.iter().enumerate() {
+                if index::find_conflict(transaction, entry, &row)?.is_some() {
+                    return Err(duplicate_key(&self.table, Some(position), &row).into());
+                }
+            }
+            let locator = row_id_key(self.next_row_id() + offset as i64);
+            index::add_entries(transaction, &self.table, &locator, &row)?;
+        }
+        Ok(())
+    }
+
+    fn write_if_full(&mut self, transaction: &mut Transaction) -> Result<()> {
+        if self.builder.is_full() { self.write(transaction) } else { Ok(()) }
+    }
+
+    fn write(&mut self, transaction: &mut Transaction) -> Result<()> {
+        let group = self.builder.finish()?;
+        let extent = transaction.write_extent(&group.bytes)?;
+        // The first row id is kept as its key reads, so that the locators a columnar
+        // scan puts out are keys.
+        let key = row_id_key(self.first_row_id);
+        self.first_row_id += i64::from(group.rows);
+        let meta = group.into_meta(extent, u64::from_be_bytes(key), Vec::new());
+        put_group(transaction, &self.table, &key, &meta)
+    }
+
+    /// Writes what waits for a full group.
+    pub(super) fn finish(mut self, transaction: &mut Transaction) -> Result<()> {
+        if self.builder.rows() > 0 { self.write(transaction) } else { Ok(()) }
+    }
+}
+
+fn refuse_null(table: &Table, column: &gingham_plan::ColumnInfo, has_null: bool) -> Result<()> {
+    if has_null && !column.nullable {
+        let message = format!("NULL in column \"{}\" of table \"{}\", which is NOT NULL", column.name, table.record.name);
+        return Err(SqlError::new("23502", message).into());
+    }
+    Ok(())
+}
+
+/// The content of one extent, read whole.
+struct LoadedExtent(Vec<u8>);
+
+impl ExtentReader for LoadedExtent {
+    fn read(&self, _: &Extent, offset: u64, buffer: &mut [u8]) -> gingham_column_store::Result<()> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        match self.0.get(start..start.saturating_add(buffer.len())) {
+            Some(bytes) => {
+                buffer.copy_from_slice(bytes);
+                Ok(())
+            }
+            None => Err(gingham_column_store::Error::Corrupt("a chunk lies outside its extent".into())),
+        }
+    }
+}
+
+/// The values of one row of a group; `None` if it is not there or deleted.
+pub(crate) fn read_column_row(read: &dyn Read, table: &Table, row_id: i64) -> Result<Option<Vec<Value>>> {
+    let key = row_id_key(row_id);
+    if read.contains(table.marks_tree(), &key)? {
+        return Ok(None);
+    }
+    let mut cursor =
+        read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
+    let Some((first, record)) = cursor.next()? else { return Ok(None) };
+    let position = (row_id - row_id_of(first)?) as usize;
+    let (extent, meta) = split_group(record)?;
+    let meta = RowGroupMeta::decode(meta)?;
+    if position >= meta.rows as usize {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(extent.bytes).unwrap_or(usize::MAX)];
+    read.read_extent(&extent, 0, &mut bytes)?;
+    let others: RowMask = (0..meta.rows as usize).filter(|row| *row != position).collect();
+    let types = table.row_layout.types();
+    let request = ScanRequest {
+        types: types.to_vec(),
+        columns: (0..types.len()).collect(),
+        ..ScanRequest::default()
+    };
+    let group = ScanGroup { meta: Arc::new(meta), deleted: Some(Arc::new(others)) };
+    let mut scan = ColumnScan::new(
+        request,
+        vec![group],
+        Rc::new(LoadedExtent(bytes)),
+        Arc::new(ChunkCache::new(0)),
+        Rc::new(|filters, batch| select(filters, batch)),
+        Arc::new(ScanMetrics::default()),
+    );
+    loop {
+        match scan.next()? {
+            Step::Batch(batch) => {
+                return Ok(Some(batch.columns.iter().zip(types).map(|(c, ty)| c.value(0, *ty)).collect()));
+            }
+            Step::Working => {}
+            Step::Finished => return Ok(None),
+        }
+    }
+}
+
+/// The rows of a batch that satisfy constant-resolved filters, as the scan asks for them.
+pub(crate) fn select(filters: &[gingham_plan::Expr], batch: &Batch) -> gingham_column_store::Result<Vec<u32>> {
+    use gingham_column_store::expression::{Runtime, Selection};
+    Ok(match Predicates::new(filters, &Runtime::default())?.select(batch)? {
+        Selection::All => (0..batch.rows as u32).collect(),
+        Selection::Rows(rows) => rows,
+    })
+}

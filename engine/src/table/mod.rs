@@ -1,0 +1,265 @@
+//! Changing the rows of one table: the row, its key, its indexes and what the
+//! columnar side must know of it, always together.
+//!
+//! A row is found by its *locator*: the encoded primary key, or the 8-byte row id of a
+//! table without one and of every column table.
+
+mod column;
+mod copy;
+mod index;
+mod insert;
+
+pub(crate) use column::{ColumnLoad, group_metas, read_column_row, select, split_group};
+pub(crate) use copy::{copy_is_due, ranges, refresh_copy, uncopied_rows};
+pub(crate) use index::{fill_index, find_by_index, prefix_end};
+
+use crate::database::Shared;
+use crate::error::{Error, Result};
+use crate::schema::Table;
+use gingham_column_store::storage::RowGroupMeta;
+use gingham_plan::{SqlError, Storage, TableId};
+use gingham_row_store::{Direction, Read, Transaction};
+use gingham_types::Value;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// What a transaction remembers about a table between statements.
+#[derive(Default)]
+pub(crate) struct TableState {
+    /// The next hidden row id, once known.
+    next_row_id: Option<i64>,
+    /// The key range `[from, to)` of the group marked last, so that neighbours need no look-up.
+    marked: Option<(Vec<u8>, Option<Vec<u8>>)>,
+    /// Whether the table has row groups that must be marked, once known.
+    has_groups: Option<bool>,
+    /// Rows on their way into row groups.
+    load: Option<ColumnLoad>,
+    key: Vec<u8>,
+    row: Vec<u8>,
+}
+
+/// A write transaction and what is remembered with it.
+pub(crate) struct Writer<'a> {
+    pub(crate) transaction: &'a mut Transaction,
+    pub(crate) states: &'a mut HashMap<TableId, TableState>,
+}
+
+/// What became of a row to insert.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Insertion {
+    /// It is in, under this locator.
+    Inserted,
+    /// Nothing changed: the key exists.
+    Conflict {
+        /// The index that refused it by position in `Table::indexes`; `None` is the primary key.
+        index: Option<usize>,
+        /// The row that has the key.
+        locator: Vec<u8>,
+    },
+}
+
+impl Writer<'_> {
+    /// Adds a row whose values have been cast to the columns' types.
+    ///
+    /// # Errors
+    /// 23502 for a NULL in a NOT NULL column; errors of the store.
+    pub(crate) fn insert(&mut self, table: &Table, row: &[Value]) -> Result<Insertion> {
+        check_not_null(table, row)?;
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let result = insert::insert(self.transaction, table, row, &mut state);
+        self.states.insert(table.id(), state);
+        result
+    }
+
+    /// Removes a row. `row` gives its values where they are known; for column tables
+    /// with a key they must be.
+    pub(crate) fn delete(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let result = remove(self.transaction, table, locator, row, &mut state);
+        self.states.insert(table.id(), state);
+        result
+    }
+
+    /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
+    /// comes, so that keys may move over each other.
+    ///
+    /// # Errors
+    /// 23505 if a new key exists, 23502 for NULLs; the caller rolls back the statement.
+    pub(crate) fn update(&mut self, table: &Table, changes: &[(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
+        let mut moved = Vec::new();
+        for (locator, old, new) in changes {
+            check_not_null(table, new)?;
+            let mut state = self.states.remove(&table.id()).unwrap_or_default();
+            let in_place = insert::replace_in_place(self.transaction, table, locator, old, new, &mut state);
+            self.states.insert(table.id(), state);
+            if !in_place? {
+                self.delete(table, locator, old)?;
+                moved.push(new);
+            }
+        }
+        for new in moved {
+            if let Insertion::Conflict { index, .. } = self.insert(table, new)? {
+                return Err(duplicate_key(table, index, new).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a row; `None` if it is not there.
+    pub(crate) fn read_row(&self, table: &Table, locator: &[u8]) -> Result<Option<Vec<Value>>> {
+        match self.transaction.get(table.rows_tree(), locator)? {
+            Some(bytes) => Ok(Some(table.row_layout.decode_all(&bytes)?)),
+            None if table.record.storage == Storage::Column => {
+                read_column_row(&*self.transaction, table, row_id_of(locator)?)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Removes every row.
+    pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
+        self.states.remove(&table.id());
+        column::free_groups(self.transaction, table)?;
+        self.transaction.clear_tree(table.rows_tree())?;
+        for index in &table.indexes {
+            self.transaction.clear_tree(index.tree)?;
+        }
+        Ok(())
+    }
+
+    /// A column table's bulk load: rows go into row groups directly.
+    pub(crate) fn load_columns(
+        &mut self,
+        table: &Arc<Table>,
+        append: impl FnOnce(&mut ColumnLoad, &mut Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let mut load = match state.load.take() {
+            Some(load) => load,
+            None => ColumnLoad::new(table, next_row_id(self.transaction, table, &mut state)?),
+        };
+        let result = append(&mut load, self.transaction);
+        state.next_row_id = Some(load.next_row_id());
+        state.load = Some(load);
+        self.states.insert(table.id(), state);
+        result
+    }
+
+    /// Writes the rows that wait for a full row group. Called before anything reads the
+    /// transaction, sets a savepoint or commits.
+    pub(crate) fn finish_loads(&mut self) -> Result<()> {
+        for state in self.states.values_mut() {
+            if let Some(load) = state.load.take() {
+                load.finish(self.transaction)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The metadata of a row group from its record, by way of the cache of decoded ones.
+pub(crate) fn group_of(shared: &Shared, key: &[u8], record: &[u8]) -> Result<Arc<RowGroupMeta>> {
+    let (extent, meta) = split_group(record)?;
+    let mut groups = crate::database::lock(&shared.groups);
+    let cached = groups.entry((extent, key.to_vec()));
+    match cached {
+        Entry::Occupied(entry) => Ok(Arc::clone(entry.get())),
+        Entry::Vacant(entry) => Ok(Arc::clone(entry.insert(Arc::new(RowGroupMeta::decode(meta)?)))),
+    }
+}
+
+/// A row id as a locator.
+pub(crate) fn row_id_key(id: i64) -> [u8; 8] {
+    ((id as u64) ^ (1 << 63)).to_be_bytes()
+}
+
+/// The row id of a locator.
+pub(crate) fn row_id_of(locator: &[u8]) -> Result<i64> {
+    match locator.try_into() {
+        Ok(bytes) => Ok((u64::from_be_bytes(bytes) ^ (1 << 63)) as i64),
+        Err(_) => Err(Error::Corrupt("a row id does not have eight bytes".into())),
+    }
+}
+
+/// Takes the next hidden row id: one past the greatest in use.
+fn next_row_id(transaction: &Transaction, table: &Table, state: &mut TableState) -> Result<i64> {
+    if let Some(next) = state.next_row_id {
+        return Ok(next);
+    }
+    let mut last = transaction.cursor(table.rows_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Reverse)?;
+    let mut next = match last.next()? {
+        Some((key, _)) => row_id_of(key)? + 1,
+        None => 0,
+    };
+    if table.record.storage == Storage::Column {
+        next = next.max(column::row_id_end(transaction, table)?);
+    }
+    state.next_row_id = Some(next);
+    Ok(next)
+}
+
+fn remove(
+    transaction: &mut Transaction,
+    table: &Table,
+    locator: &[u8],
+    row: &[Value],
+    state: &mut TableState,
+) -> Result<()> {
+    let stored = match transaction.get(table.rows_tree(), locator)? {
+        Some(bytes) if !table.indexes.is_empty() => Some(table.row_layout.decode_all(&bytes)?),
+        _ => None,
+    };
+    let row = stored.as_deref().unwrap_or(row);
+    index::remove_entries(transaction, table, locator, row)?;
+    let in_tree = transaction.delete(table.rows_tree(), locator)?;
+    match table.record.storage {
+        Storage::Column if !in_tree => {
+            transaction.put(table.marks_tree(), locator, &[])?;
+        }
+        Storage::Hybrid => copy::mark(transaction, table, locator, state)?,
+        _ => {}
+    }
+    Ok(())
+}
+
+fn check_not_null(table: &Table, row: &[Value]) -> Result<()> {
+    debug_assert_eq!(row.len(), table.record.columns.len(), "a row has a value for each column");
+    for (column, value) in table.record.columns.iter().zip(row) {
+        if value.is_null() && !column.nullable {
+            return Err(SqlError::new(
+                "23502",
+                format!("NULL in column \"{}\" of table \"{}\", which is NOT NULL", column.name, table.record.name),
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// 23505 for a key that exists.
+pub(crate) fn duplicate_key(table: &Table, index: Option<usize>, row: &[Value]) -> SqlError {
+    let (what, columns): (String, Vec<usize>) = match index.map(|i| &table.indexes[i].info) {
+        Some(info) if !info.name.is_empty() => {
+            (format!("index \"{}\"", info.name), info.columns.iter().map(|(c, _)| *c).collect())
+        }
+        _ => ("the primary key".to_owned(), table.record.primary_key.clone()),
+    };
+    let shorten = |value: &Value| {
+        let text = value.to_string();
+        if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }
+    };
+    let names: Vec<&str> = columns.iter().map(|c| table.record.columns[*c].name.as_str()).collect();
+    let values: Vec<String> = columns.iter().map(|c| shorten(&row[*c])).collect();
+    SqlError::new(
+        "23505",
+        format!(
+            "duplicate key ({})=({}) for {what} of table \"{}\"",
+            names.join(", "),
+            values.join(", "),
+            table.record.name
+        ),
+    )
+    .hint("use ON CONFLICT or INSERT OR REPLACE to change the row that is there")
+}
