@@ -10,6 +10,8 @@
 //! narrow integers and dictionary codes as long as possible.
 
 pub mod error;
+pub mod execution;
+pub mod expression;
 pub mod source;
 pub mod storage;
 pub mod vector;

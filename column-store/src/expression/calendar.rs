@@ -1,0 +1,128 @@
+//! EXTRACT and DATE_TRUNC.
+
+use super::error;
+use super::scalar_binary::MICROS_PER_DAY;
+use crate::Result;
+use gingham_plan::DateField;
+use gingham_types::{Value, civil_from_days, days_from_civil};
+
+const MICROS_PER_SECOND: i64 = 1_000_000;
+
+/// EXTRACT over one value.
+pub(crate) fn extract_value(field: DateField, value: &Value) -> Result<Value> {
+    match value {
+        Value::Date(days) => Ok(Value::Int(extract_date(field, i64::from(*days)))),
+        Value::Timestamp(micros) => Ok(Value::Int(extract_timestamp(field, *micros))),
+        other => Err(error::internal(format!("EXTRACT from {}", other.sql_type()))),
+    }
+}
+
+/// DATE_TRUNC over one value.
+pub(crate) fn truncate_value(field: DateField, value: &Value) -> Result<Value> {
+    let failed = error::date_out_of_range;
+    match value {
+        Value::Date(days) => truncate_date(field, i64::from(*days))
+            .and_then(|d| i32::try_from(d).ok())
+            .map(Value::Date)
+            .ok_or_else(failed),
+        Value::Timestamp(micros) => truncate_timestamp(field, *micros).map(Value::Timestamp).ok_or_else(failed),
+        other => Err(error::internal(format!("DATE_TRUNC of {}", other.sql_type()))),
+    }
+}
+
+/// A field of a day.
+pub(crate) fn extract_date(field: DateField, days: i64) -> i64 {
+    match field {
+        DateField::Year => civil_from_days(days).0,
+        DateField::Quarter => i64::from(civil_from_days(days).1 - 1) / 3 + 1,
+        DateField::Month => i64::from(civil_from_days(days).1),
+        DateField::Week => iso_week(days),
+        DateField::Day => i64::from(civil_from_days(days).2),
+        // 1970-01-01 was a Thursday.
+        DateField::DayOfWeek => (days + 4).rem_euclid(7),
+        DateField::DayOfYear => days - days_from_civil(civil_from_days(days).0, 1, 1) + 1,
+        DateField::Hour | DateField::Minute | DateField::Second => 0,
+        DateField::Epoch => days * 86_400,
+    }
+}
+
+/// A field of a moment.
+pub(crate) fn extract_timestamp(field: DateField, micros: i64) -> i64 {
+    let time = micros.rem_euclid(MICROS_PER_DAY) / MICROS_PER_SECOND;
+    match field {
+        DateField::Hour => time / 3600,
+        DateField::Minute => time / 60 % 60,
+        DateField::Second => time % 60,
+        DateField::Epoch => micros.div_euclid(MICROS_PER_SECOND),
+        _ => extract_date(field, micros.div_euclid(MICROS_PER_DAY)),
+    }
+}
+
+/// Weeks begin on Monday; week 1 has the year's first Thursday (ISO 8601).
+fn iso_week(days: i64) -> i64 {
+    let thursday = monday(days) + 3;
+    (thursday - days_from_civil(civil_from_days(thursday).0, 1, 1)) / 7 + 1
+}
+
+fn monday(days: i64) -> i64 {
+    days - (days + 3).rem_euclid(7)
+}
+
+/// The first day of the unit that a day is in.
+fn truncate_date(field: DateField, days: i64) -> Option<i64> {
+    let (year, month, _) = civil_from_days(days);
+    Some(match field {
+        DateField::Year => days_from_civil(year, 1, 1),
+        DateField::Quarter => days_from_civil(year, (month - 1) / 3 * 3 + 1, 1),
+        DateField::Month => days_from_civil(year, month, 1),
+        DateField::Week => monday(days),
+        _ => days,
+    })
+}
+
+fn truncate_timestamp(field: DateField, micros: i64) -> Option<i64> {
+    let unit = match field {
+        DateField::Hour => 3600 * MICROS_PER_SECOND,
+        DateField::Minute => 60 * MICROS_PER_SECOND,
+        DateField::Second | DateField::Epoch => MICROS_PER_SECOND,
+        DateField::Day | DateField::DayOfWeek | DateField::DayOfYear => MICROS_PER_DAY,
+        _ => return truncate_date(field, micros.div_euclid(MICROS_PER_DAY))?.checked_mul(MICROS_PER_DAY),
+    };
+    micros.div_euclid(unit).checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gingham_types::{parse_date, parse_timestamp};
+
+    #[test]
+    fn expression_fields_of_dates() {
+        for (text, field, expected) in [
+            ("2024-02-29", DateField::Year, 2024),
+            ("2024-02-29", DateField::Quarter, 1),
+            ("2024-12-30", DateField::Week, 1),
+            ("2021-01-03", DateField::Week, 53),
+            ("2024-02-25", DateField::DayOfWeek, 0),
+            ("2024-12-31", DateField::DayOfYear, 366),
+            ("1970-01-02", DateField::Epoch, 86_400),
+        ] {
+            let days = parse_date(text).expect("valid");
+            assert_eq!(extract_date(field, i64::from(days)), expected, "{field:?} of {text}");
+        }
+    }
+
+    #[test]
+    fn expression_truncation_of_timestamps() {
+        let at = |text| parse_timestamp(text).expect("valid");
+        for (field, expected) in [
+            (DateField::Year, "2024-01-01"),
+            (DateField::Quarter, "2024-04-01"),
+            (DateField::Week, "2024-05-06"),
+            (DateField::Hour, "2024-05-08 07:00:00"),
+        ] {
+            assert_eq!(truncate_timestamp(field, at("2024-05-08 07:08:09.5")), Some(at(expected)), "{field:?}");
+        }
+        assert_eq!(truncate_timestamp(DateField::Hour, at("1969-12-31 23:30")), Some(at("1969-12-31 23:00")));
+    }
+}
