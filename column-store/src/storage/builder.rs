@@ -1,16 +1,25 @@
 //! Collecting the rows of one group and encoding them.
 
+use super::arrow::append_array;
+use super::column::{Column, mismatch};
+use super::encoding;
+use super::format::{CHUNK_ALIGNMENT, GROUP_ROWS_MAX, GROUP_TEXT_BYTES_MAX};
 use super::meta::{ChunkMeta, RowGroupMeta};
-use crate::Result;
 use crate::vector::Batch;
+use crate::{Error, Result};
 use arrow_array::RecordBatch;
+use gingham_plan::SqlError;
 use gingham_row_store::Extent;
 use gingham_types::{SqlType, Value};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Collects rows until a group is full. Holds one group's rows at most.
+///
+/// After an error the rows collected so far are of unequal columns: drop the builder.
 #[derive(Debug)]
 pub struct RowGroupBuilder {
-    types: Vec<SqlType>,
+    columns: Vec<Column>,
+    rows: usize,
 }
 
 /// A group ready to be written: its bytes go to an extent, then
@@ -35,42 +44,118 @@ impl EncodedGroup {
 impl RowGroupBuilder {
     /// A builder for rows of these types.
     pub fn new(types: &[SqlType]) -> Self {
-        Self { types: types.to_vec() }
+        Self { columns: types.iter().map(|ty| Column::new(*ty)).collect(), rows: 0 }
     }
 
     /// Rows collected.
-    pub fn rows(&self) -> usize {
-        0
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether no row was collected.
+    pub const fn is_empty(&self) -> bool {
+        self.rows == 0
     }
 
     /// Whether the group takes no more rows and has to be finished.
     pub fn is_full(&self) -> bool {
-        false
+        self.room() == 0
+    }
+
+    /// How many rows the group takes yet.
+    fn room(&self) -> usize {
+        let text_bytes: usize = self.columns.iter().map(Column::text_bytes).sum();
+        if text_bytes >= GROUP_TEXT_BYTES_MAX { 0 } else { GROUP_ROWS_MAX - self.rows }
     }
 
     /// Takes rows of a batch, whose columns are of the builder's types, from row `from`
     /// on; gives how many it took. Fewer than all when the group is full: finish it and
     /// go on with the rest.
+    ///
+    /// # Errors
+    /// If the columns are others, or one's text exceeds 4 GiB.
     pub fn append(&mut self, batch: &Batch, from: usize) -> Result<usize> {
-        let _ = (batch, from, &self.types);
-        Err(gingham_plan::SqlError::unsupported("building row groups").into())
+        if batch.columns.len() != self.columns.len() {
+            return Err(self.wrong_count(batch.columns.len()));
+        }
+        let count = batch.rows.saturating_sub(from).min(self.room());
+        for (column, vector) in self.columns.iter_mut().zip(&batch.columns) {
+            column.append_vector(vector, from, from + count)?;
+        }
+        self.rows += count;
+        Ok(count)
     }
 
     /// As [`RowGroupBuilder::append`], from Arrow: arrays of the types' natural Arrow
     /// types or narrower ones.
+    ///
+    /// # Errors
+    /// As [`RowGroupBuilder::append`]; also for a value that the type does not hold.
     pub fn append_arrow(&mut self, batch: &RecordBatch, from: usize) -> Result<usize> {
-        let _ = (batch, from);
-        Err(gingham_plan::SqlError::unsupported("building row groups").into())
+        if batch.num_columns() != self.columns.len() {
+            return Err(self.wrong_count(batch.num_columns()));
+        }
+        let count = batch.num_rows().saturating_sub(from).min(self.room());
+        for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
+            append_array(column, array.as_ref(), from, from + count)?;
+        }
+        self.rows += count;
+        Ok(count)
     }
 
     /// Takes one row; the group must not be full.
+    ///
+    /// # Errors
+    /// If a value is not of its column's type, or the group is full.
     pub fn append_row(&mut self, row: &[Value]) -> Result<()> {
-        let _ = row;
-        Err(gingham_plan::SqlError::unsupported("building row groups").into())
+        if row.len() != self.columns.len() {
+            return Err(self.wrong_count(row.len()));
+        }
+        if self.is_full() {
+            return Err(SqlError::internal("a row for a full row group").into());
+        }
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.append_value(value)?;
+        }
+        self.rows += 1;
+        Ok(())
     }
 
-    /// The group of the rows taken, which are at least one; the builder is empty again.
+    fn wrong_count(&self, found: usize) -> Error {
+        let ty = self.columns.first().map_or(SqlType::Null, |column| column.ty);
+        mismatch(ty, format!("{found} columns where there are {}", self.columns.len()))
+    }
+
+    /// The group of the rows taken; the builder is empty again.
+    ///
+    /// # Errors
+    /// If no row was taken.
     pub fn finish(&mut self) -> Result<EncodedGroup> {
-        Err(gingham_plan::SqlError::unsupported("building row groups").into())
+        if self.rows == 0 {
+            return Err(SqlError::internal("a row group without rows").into());
+        }
+        let types: Vec<SqlType> = self.columns.iter().map(|column| column.ty).collect();
+        let Self { columns, rows } = std::mem::replace(self, Self::new(&types));
+        let mut bytes = Vec::new();
+        let mut metas = Vec::with_capacity(columns.len());
+        for mut column in columns {
+            column.fill_front()?;
+            bytes.resize(bytes.len().next_multiple_of(CHUNK_ALIGNMENT), 0);
+            let offset = bytes.len();
+            let encoded = encoding::encode(&column, &mut bytes);
+            let chunk = &bytes[offset..];
+            metas.push(ChunkMeta {
+                offset: offset as u64,
+                bytes: u32::try_from(chunk.len()).map_err(|_| mismatch(column.ty, "over 4 GiB"))?,
+                checksum: xxh3_64(chunk),
+                encoding: encoded.encoding,
+                nulls: column.nulls as u32,
+                distinct_estimate: encoded.distinct_estimate,
+                min: encoded.min,
+                max: encoded.max,
+                sketch: encoded.sketch,
+            });
+        }
+        Ok(EncodedGroup { bytes, rows: rows as u32, columns: metas })
     }
 }

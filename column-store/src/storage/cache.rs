@@ -108,6 +108,10 @@ impl ChunkCache {
         state.chunks.insert(key, Entry { chunk: Arc::clone(chunk), bytes, used });
         state.by_use.insert(used, key);
         state.unproven.push((used, key));
+        if state.unproven.len() > 2 * state.chunks.len() + 64 {
+            let State { unproven, chunks, .. } = &mut *state;
+            unproven.retain(|(used, key)| chunks.get(key).is_some_and(|entry| entry.used == *used));
+        }
     }
 
     /// A dictionary equal to `dictionary`, the same one for equal ones if they are

@@ -76,7 +76,7 @@
 //! | 1 frame | 8 bytes base, 8 bytes factor, 8 bytes greatest code, packed codes: `base + code × factor` |
 //! | 2 run length | varint runs, stream of the runs' values, stream of the runs' lengths |
 //! | 3 dictionary | varint entries, stream of the entries (ascending), packed codes |
-//! | 4 delta | 8 bytes first value, 8 bytes least delta, 8 bytes least value, 8 bytes greatest value, packed `delta - least delta` of the others |
+//! | 4 delta | 8 bytes first value, 8 bytes least delta, 8 bytes least value, 8 bytes greatest value, 8 bytes greatest code, packed codes `delta - least delta` of all but the first |
 //!
 //! Streams inside a stream are constant or frame only. Packed codes: 1 byte width in
 //! bits (0 to 64), then see `bits`.

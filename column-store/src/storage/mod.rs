@@ -17,10 +17,14 @@
 //! Nothing here knows trees, transactions or versions: the engine decides which groups a
 //! snapshot has, and which of their rows are deleted.
 
+mod arrow;
+mod bits;
 mod builder;
 mod bytes;
 pub mod cache;
 pub mod chunk;
+mod column;
+mod encoding;
 mod extent;
 mod format;
 pub mod mask;
