@@ -1,5 +1,7 @@
 //! The right answers: at scale factors 0.01 and 0.1 from the files under `answers/`, at
-//! scale factor 1 from the generator's crate, which carries the standard's own.
+//! scale factor 1 from the generator's crate, which carries the standard's own, but for
+//! four that are under `answers/` too because the crate's are wrong or say little (see
+//! `answers/README.md`).
 //!
 //! The files are `|`-separated. The header gives each column's name, how it is compared
 //! ([`ResultKind`]) and `sorted` where the query orders by it; `\N` is NULL. The
@@ -41,6 +43,9 @@ impl Answer {
     /// [`Error::NoAnswers`] where none is known; [`Error::Answer`] if it is damaged.
     pub fn of(query: QueryNumber, scale: ScaleFactor) -> Result<Self, Error> {
         if scale == ScaleFactor::ONE {
+            if let Some((_, text)) = ONE.iter().find(|(number, _)| *number == query.number()) {
+                return Self::parse(query, text);
+            }
             let standard = QueryAndAnswer::new(i32::from(query.number()), scale.value());
             let standard = standard.map_err(|_| Error::NoAnswers(scale.to_string()))?;
             return Self::parse_standard(query, standard.answer());
@@ -71,7 +76,8 @@ impl Answer {
     /// the columns' widths.
     fn parse_standard(query: QueryNumber, text: &str) -> Result<Self, Error> {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).skip(1);
-        let rows = lines.map(|(index, line)| parse_row(query, index + 1, line, standard_value)).collect::<Result<_, _>>()?;
+        let rows =
+            lines.map(|(index, line)| parse_row(query, index + 1, line, standard_value)).collect::<Result<_, _>>()?;
         Ok(Self { query, rows, padded: true })
     }
 }
@@ -189,6 +195,14 @@ const TENTH: [&str; QUERY_COUNT] = [
     include_str!("../answers/sf0.1/q20.txt"),
     include_str!("../answers/sf0.1/q21.txt"),
     include_str!("../answers/sf0.1/q22.txt"),
+];
+
+/// The answers at scale factor 1 that replace the crate's, by query number.
+const ONE: [(u8, &str); 4] = [
+    (8, include_str!("../answers/sf1/q08.txt")),
+    (11, include_str!("../answers/sf1/q11.txt")),
+    (14, include_str!("../answers/sf1/q14.txt")),
+    (17, include_str!("../answers/sf1/q17.txt")),
 ];
 
 #[cfg(test)]

@@ -78,7 +78,8 @@ impl Comparison<'_> {
 
     /// The end of the run of rows that agree with row `start` in all sort keys.
     fn end_of_run(&self, start: usize) -> usize {
-        let same_keys = |row: &Vec<Value>| self.shape.sort_keys.iter().all(|key| row[*key] == self.expected[start][*key]);
+        let same_keys =
+            |row: &Vec<Value>| self.shape.sort_keys.iter().all(|key| row[*key] == self.expected[start][*key]);
         let rest = &self.expected[start..];
         start + rest.iter().position(|row| !same_keys(row)).unwrap_or(rest.len())
     }

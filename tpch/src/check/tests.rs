@@ -29,10 +29,10 @@ fn result_of(answer: &Answer) -> ResultSet {
 fn changed(value: &Value) -> Value {
     match value {
         Value::Int(v) => Value::Int(v + 1),
-        // A double's last digits depend on the order of adding: a change in the seventh
+        // A double's last digits depend on the order of adding: a change in the sixth
         // digit after the point is beyond them.
-        Value::Decimal { unscaled, scale } if *scale > 7 => {
-            Value::Decimal { unscaled: unscaled + 10i128.pow(u32::from(*scale) - 7), scale: *scale }
+        Value::Decimal { unscaled, scale } if *scale > 6 => {
+            Value::Decimal { unscaled: unscaled + 10i128.pow(u32::from(*scale) - 6), scale: *scale }
         }
         Value::Decimal { unscaled, scale } => Value::Decimal { unscaled: unscaled + 2, scale: *scale },
         Value::Text(text) => Value::Text(format!("{text}.")),
