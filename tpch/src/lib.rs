@@ -26,9 +26,7 @@ mod target;
 pub use answers::Answer;
 pub use arrow::{arrow_schema, to_record_batch};
 pub use error::Error;
-pub use generate::{
-    Batch, ColumnData, Progress, ROWS_DEFAULT, ROWS_MAX, TextColumn, batches, row_count_estimate,
-};
+pub use generate::{Batch, ColumnData, Progress, ROWS_DEFAULT, ROWS_MAX, TextColumn, batches, row_count_estimate};
 pub use load::{Layout, Loaded, TableLoad, load};
 pub use queries::{QUERY_COUNT, QueryNumber};
 pub use run::{QueryRun, run_query};

@@ -13,6 +13,10 @@ use gingham_types::Value;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+/// Batches in one transaction: about a million rows, so that what a transaction holds in
+/// memory stays bounded at every scale factor, and full row groups are not cut short.
+const BATCHES_PER_TRANSACTION: usize = 16;
+
 /// What is loaded and how it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
@@ -48,11 +52,7 @@ pub struct TableLoad {
 ///
 /// # Errors
 /// [`Error::OtherData`] if it holds another layout, [`Error::Target`] where it refuses a statement or a batch.
-pub fn load(
-    target: &mut dyn SqlTarget,
-    layout: Layout,
-    mut progress: impl FnMut(Progress),
-) -> Result<Loaded, Error> {
+pub fn load(target: &mut dyn SqlTarget, layout: Layout, mut progress: impl FnMut(Progress)) -> Result<Loaded, Error> {
     let expected = layout.to_string();
     match layout_found(target) {
         Some(found) if found == expected => return Ok(Loaded::Before),
@@ -77,13 +77,18 @@ fn load_table(
     scale: ScaleFactor,
     progress: &mut impl FnMut(Progress),
 ) -> Result<u64, Error> {
+    let rows_estimate = row_count_estimate(table, scale);
     let mut rows_done = 0;
-    for batch in batches(table, scale, ROWS_DEFAULT) {
-        let rows = batch.row_count() as u64;
-        let batch = to_record_batch(batch)?;
-        target.load(table.name(), batch).map_err(Error::target(format!("loading {table}")))?;
-        rows_done += rows;
-        progress(Progress { table, rows_done, rows_estimate: row_count_estimate(table, scale) });
+    let mut batches = batches(table, scale, ROWS_DEFAULT).peekable();
+    while batches.peek().is_some() {
+        execute(target, "BEGIN")?;
+        for batch in batches.by_ref().take(BATCHES_PER_TRANSACTION) {
+            rows_done += batch.row_count() as u64;
+            let batch = to_record_batch(batch)?;
+            target.load(table.name(), batch).map_err(Error::target(format!("loading {table}")))?;
+            progress(Progress { table, rows_done, rows_estimate });
+        }
+        execute(target, "COMMIT")?;
     }
     Ok(rows_done)
 }

@@ -49,11 +49,7 @@ impl QueryNumber {
     /// # Errors
     /// [`Error::Query`] outside 1 to 22.
     pub fn new(number: u8) -> Result<Self, Error> {
-        if (1..=QUERY_COUNT as u8).contains(&number) {
-            Ok(Self(number))
-        } else {
-            Err(Error::Query(number.to_string()))
-        }
+        if (1..=QUERY_COUNT as u8).contains(&number) { Ok(Self(number)) } else { Err(Error::Query(number.to_string())) }
     }
 
     /// All 22 in order.
@@ -139,7 +135,8 @@ mod tests {
 
     #[test]
     fn lists_read() {
-        let numbers = |text| QueryNumber::parse_list(text).map(|list| list.iter().map(|q| q.number()).collect::<Vec<_>>());
+        let numbers =
+            |text| QueryNumber::parse_list(text).map(|list| list.iter().map(|q| q.number()).collect::<Vec<_>>());
         assert_eq!(numbers("1, 3,20-22").expect("valid"), [1, 3, 20, 21, 22]);
         for text in ["", "0", "23", "5-3", "1,,2", "x", "1-"] {
             assert!(matches!(numbers(text), Err(Error::Query(_))), "{text}");

@@ -1,11 +1,11 @@
 //! Runs a query against a database: once cold, then warm, and checks every result.
 
+use crate::Error;
 use crate::answers::Answer;
 use crate::check::check;
 use crate::queries::QueryNumber;
 use crate::scale::ScaleFactor;
 use crate::target::{ResultSet, SqlTarget};
-use crate::Error;
 use std::time::{Duration, Instant};
 
 /// How a query went.

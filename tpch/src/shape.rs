@@ -123,13 +123,7 @@ const SHAPES: [Shape; QUERY_COUNT] = [
     Shape { columns: &[integer("c_count"), integer("custdist")], sort_keys: &[1, 0] },
     Shape { columns: &[approximate("promo_revenue")], sort_keys: &[] },
     Shape {
-        columns: &[
-            integer("s_suppkey"),
-            text("s_name"),
-            text("s_address"),
-            text("s_phone"),
-            exact("total_revenue"),
-        ],
+        columns: &[integer("s_suppkey"), text("s_name"), text("s_address"), text("s_phone"), exact("total_revenue")],
         sort_keys: &[0],
     },
     Shape {

@@ -9,7 +9,9 @@ use gingham_types::format_date;
 const FIRST_ROWS: [(Table, &[&str]); 8] = [
     (
         Table::Region,
-        &["0|AFRICA|lar deposits. blithely final packages cajole. regular waters are final requests. regular accounts are according to |"],
+        &[
+            "0|AFRICA|lar deposits. blithely final packages cajole. regular waters are final requests. regular accounts are according to |",
+        ],
     ),
     (
         Table::Nation,
@@ -20,24 +22,29 @@ const FIRST_ROWS: [(Table, &[&str]); 8] = [
     ),
     (
         Table::Supplier,
-        &["1|Supplier#000000001| N kD4on9OM Ipw3,gf0JBoQDd7tgrzrddZ|17|27-918-335-1736|5755.94|each slyly above the careful|"],
+        &[
+            "1|Supplier#000000001| N kD4on9OM Ipw3,gf0JBoQDd7tgrzrddZ|17|27-918-335-1736|5755.94|each slyly above the careful|",
+        ],
     ),
     (
         Table::Customer,
-        &["1|Customer#000000001|IVhzIApeRb ot,c,E|15|25-989-741-2988|711.56|BUILDING|to the even, regular platelets. regular, ironic epitaphs nag e|"],
+        &[
+            "1|Customer#000000001|IVhzIApeRb ot,c,E|15|25-989-741-2988|711.56|BUILDING|to the even, regular platelets. regular, ironic epitaphs nag e|",
+        ],
     ),
     (
         Table::Part,
-        &["1|goldenrod lavender spring chocolate lace|Manufacturer#1|Brand#13|PROMO BURNISHED COPPER|7|JUMBO PKG|901.00|ly. slyly ironi|"],
+        &[
+            "1|goldenrod lavender spring chocolate lace|Manufacturer#1|Brand#13|PROMO BURNISHED COPPER|7|JUMBO PKG|901.00|ly. slyly ironi|",
+        ],
     ),
     (
         Table::PartSupp,
-        &["1|2|3325|771.64|, even theodolites. regular, final theodolites eat after the carefully pending foxes. furiously regular deposits sleep slyly. carefully bold realms above the ironic dependencies haggle careful|"],
+        &[
+            "1|2|3325|771.64|, even theodolites. regular, final theodolites eat after the carefully pending foxes. furiously regular deposits sleep slyly. carefully bold realms above the ironic dependencies haggle careful|",
+        ],
     ),
-    (
-        Table::Orders,
-        &["1|36901|O|173665.47|1996-01-02|5-LOW|Clerk#000000951|0|nstructions sleep furiously among |"],
-    ),
+    (Table::Orders, &["1|36901|O|173665.47|1996-01-02|5-LOW|Clerk#000000951|0|nstructions sleep furiously among |"]),
     (
         Table::LineItem,
         &[
@@ -64,9 +71,8 @@ fn order_keys_are_sparse_and_fit_integer_at_the_largest_scale() {
     let batch = batches(Table::Orders, ScaleFactor::MAX, 16).next().expect("orders");
     let ColumnData::Int32(keys) = &batch.columns[0] else { panic!("keys are INTEGER") };
     assert_eq!(keys[..], [1, 2, 3, 4, 5, 6, 7, 32, 33, 34, 35, 36, 37, 38, 39, 64]);
-    // The last of 450 million orders, by the same rule.
-    let last: i64 = (450_000_000 >> 3 << 5) + (450_000_000 & 7);
-    assert!(i32::try_from(last).is_ok());
+    let last = tpchgen::generators::OrderGenerator::make_order_key(450_000_000);
+    assert!(i32::try_from(last).is_ok(), "{last}");
 }
 
 fn print_row(batch: &Batch, row: usize) -> String {

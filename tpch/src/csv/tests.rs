@@ -37,7 +37,9 @@ fn files_are_written_once_and_whole() {
          egular courts above the\n"
     ));
     let text = fs::read_to_string(folder.0.join("supplier.csv")).expect("written");
-    assert!(text.contains("\n1,Supplier#000000001,\" N kD4on9OM Ipw3,gf0JBoQDd7tgrzrddZ\",17,27-918-335-1736,5755.94,"));
+    assert!(
+        text.contains("\n1,Supplier#000000001,\" N kD4on9OM Ipw3,gf0JBoQDd7tgrzrddZ\",17,27-918-335-1736,5755.94,")
+    );
 
     fs::remove_file(folder.0.join("nation.csv")).expect("written");
     let again = write_csv(&folder.0, scale, |_| {}).expect("the same folder");
@@ -52,8 +54,15 @@ fn files_are_written_once_and_whole() {
     assert_eq!(
         names,
         [
-            "customer.csv", "lineitem.csv", "nation.csv", "orders.csv", "part.csv", "partsupp.csv", "region.csv",
-            "scale-factor", "supplier.csv"
+            "customer.csv",
+            "lineitem.csv",
+            "nation.csv",
+            "orders.csv",
+            "part.csv",
+            "partsupp.csv",
+            "region.csv",
+            "scale-factor",
+            "supplier.csv"
         ]
     );
 }

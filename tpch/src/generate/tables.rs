@@ -62,11 +62,7 @@ fn region<'a>(rows: impl Iterator<Item = Region<'a>>) -> Vec<ColumnData> {
         names.push(row.r_name);
         comments.push(row.r_comment);
     }
-    vec![
-        ColumnData::Int32(keys),
-        ColumnData::Text(names),
-        ColumnData::Text(comments),
-    ]
+    vec![ColumnData::Int32(keys), ColumnData::Text(names), ColumnData::Text(comments)]
 }
 
 fn nation<'a>(rows: impl Iterator<Item = Nation<'a>>) -> Vec<ColumnData> {
@@ -80,12 +76,7 @@ fn nation<'a>(rows: impl Iterator<Item = Nation<'a>>) -> Vec<ColumnData> {
         region_keys.push(key(row.n_regionkey));
         comments.push(row.n_comment);
     }
-    vec![
-        ColumnData::Int32(keys),
-        ColumnData::Text(names),
-        ColumnData::Int32(region_keys),
-        ColumnData::Text(comments),
-    ]
+    vec![ColumnData::Int32(keys), ColumnData::Text(names), ColumnData::Int32(region_keys), ColumnData::Text(comments)]
 }
 
 fn supplier(rows: impl Iterator<Item = Supplier>) -> Vec<ColumnData> {

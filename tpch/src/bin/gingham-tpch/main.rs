@@ -1,36 +1,49 @@
 //! `gingham-tpch`: what `cargo xtask tpch` runs. Loads TPC-H data, runs the queries,
 //! checks the answers and prints the times; or writes the data as files.
 
+// Most of the command line is about running queries.
+#[cfg_attr(not(feature = "engine"), allow(dead_code))]
 mod arguments;
+#[cfg(feature = "engine")]
+mod engine;
+#[cfg(feature = "engine")]
+mod measure;
 mod progress;
+#[cfg(feature = "engine")]
+mod report;
 
 use arguments::Arguments;
 use clap::Parser as _;
 use gingham_tpch::csv::{Written, write_csv};
 use gingham_tpch::{Error, ScaleFactor};
+#[cfg(feature = "engine")]
+use measure::measure;
 use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match run(&arguments) {
-        Ok(code) => code,
-        Err(error) => {
-            progress::clear();
-            eprintln!("gingham-tpch: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    let result = match &arguments.csv {
+        Some(folder) => write_files(folder, arguments.sf).map(|()| ExitCode::SUCCESS),
+        None => measure(&arguments),
+    };
+    result.unwrap_or_else(|error| {
+        progress::clear();
+        eprintln!("gingham-tpch: {error}");
+        ExitCode::FAILURE
+    })
 }
 
-fn run(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if let Some(folder) = &arguments.csv {
-        return write_files(folder, arguments.sf);
-    }
-    Ok(ExitCode::SUCCESS)
+/// What can be said without a database.
+#[cfg(not(feature = "engine"))]
+fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
+    Err(Error::Target {
+        doing: format!("loading {}, route {}", arguments.layout(), arguments.route),
+        message: "this program was built without the feature `engine`; it can write files with --csv".to_owned(),
+    })
 }
 
-fn write_files(folder: &Path, scale: ScaleFactor) -> Result<ExitCode, Error> {
+fn write_files(folder: &Path, scale: ScaleFactor) -> Result<(), Error> {
     let written = write_csv(folder, scale, progress::printer())?;
     progress::clear();
     for (table, written) in written {
@@ -40,5 +53,5 @@ fn write_files(folder: &Path, scale: ScaleFactor) -> Result<ExitCode, Error> {
         };
         println!("{}: {how}", folder.join(format!("{table}.csv")).display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }

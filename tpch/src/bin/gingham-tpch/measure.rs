@@ -1,0 +1,42 @@
+//! Runs the queries against Gingham and prints how they went.
+
+use crate::arguments::Arguments;
+use crate::engine::Gingham;
+use crate::progress;
+use crate::report::{Outcome, Report};
+use gingham_tpch::{Answer, Error, Loaded, QueryNumber, load, run_query};
+use std::process::ExitCode;
+
+/// Loads, runs and reports. A query that fails does not keep the others from running.
+pub(crate) fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let questions = questions(arguments)?;
+    let layout = arguments.layout();
+    let mut target = Gingham::open(arguments.db.as_deref())?;
+    let loaded = load(&mut target, layout, progress::printer())?;
+    progress::clear();
+    if matches!(loaded, Loaded::Now(_)) {
+        target.checkpoint()?;
+    }
+    target.set_route(arguments.route)?;
+
+    let mut report = Report { layout, route: arguments.route, loaded, checked: arguments.check, outcomes: Vec::new() };
+    println!("{}\n{}", report.load_text(), Report::heading().trim_end());
+    for (query, answer) in questions {
+        let result = run_query(&mut target, query, layout.scale, arguments.repeat.into(), answer.as_ref());
+        let outcome = Outcome { query, result };
+        print!("{}", Report::line(&outcome, arguments.check));
+        report.outcomes.push(outcome);
+    }
+    print!("{}", report.totals());
+    if let Some(path) = &arguments.json {
+        report.save(path)?;
+    }
+    target.close()?;
+    Ok(if report.failures() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The queries with their answers, where they are to be checked.
+fn questions(arguments: &Arguments) -> Result<Vec<(QueryNumber, Option<Answer>)>, Error> {
+    let answer = |query| arguments.check.then(|| Answer::of(query, arguments.sf)).transpose();
+    arguments.queries().into_iter().map(|query| Ok((query, answer(query)?))).collect()
+}
