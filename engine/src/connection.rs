@@ -89,11 +89,7 @@ impl Connection {
 
     fn prepare_piece(&mut self, piece: script::Piece<'_>) -> Result<Statement> {
         let prepared = self.prepared(piece.sql).map_err(|error| placed(error, piece))?;
-        Ok(Statement {
-            sql: Arc::from(piece.sql),
-            parameters: Arc::new(Parameters::scan(piece.sql)),
-            prepared,
-        })
+        Ok(Statement { sql: Arc::from(piece.sql), parameters: Arc::new(Parameters::scan(piece.sql)), prepared })
     }
 
     /// The way to carry out a statement, from the cache if it still holds.
@@ -118,9 +114,7 @@ impl Connection {
         }
         match prepared.catalog_version {
             None => Ok(true),
-            Some(version) => {
-                Ok(view.read(|read| self.shared.catalog(read, schema))?.version == version)
-            }
+            Some(version) => Ok(view.read(|read| self.shared.catalog(read, schema))?.version == version),
         }
     }
 
@@ -195,10 +189,9 @@ impl Connection {
             Program::Commit => self.commit().map(|()| Rows::changes_only(0)),
             Program::Rollback => self.rollback().map(|()| Rows::changes_only(0)),
             program if program.writes() => {
-                let changes =
-                    self.write(program.is_atomic(), |connection| {
-                        connection.with_writer(|writer| program.write(parameters, writer))
-                    })?;
+                let changes = self.write(program.is_atomic(), |connection| {
+                    connection.with_writer(|writer| program.write(parameters, writer))
+                })?;
                 Ok(Rows::changes_only(changes))
             }
             program => {
@@ -316,7 +309,7 @@ impl Connection {
     }
 
     fn commit_transaction(&mut self) -> Result<()> {
-        let finished = self.with_writer(Writer::finish_loads);
+        let finished = self.with_writer(|writer| writer.finish_loads());
         self.savepoints.clear();
         self.states.clear();
         let schema = self.schema.take();
@@ -355,7 +348,7 @@ impl Connection {
 
     pub(crate) fn savepoint(&mut self, name: &str) -> Result<()> {
         self.writing()?;
-        self.with_writer(Writer::finish_loads)?;
+        self.with_writer(|writer| writer.finish_loads())?;
         let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
         self.savepoints.push(NamedSavepoint { name: name.to_owned(), savepoint, schema: self.schema.clone() });
         Ok(())
@@ -412,10 +405,11 @@ impl Connection {
             }
             Mode::Writing if atomic => f(self),
             Mode::Writing => {
-                self.with_writer(Writer::finish_loads)?;
+                self.with_writer(|writer| writer.finish_loads())?;
                 let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
                 let schema = self.schema.clone();
-                let result = f(self).and_then(|result| self.with_writer(Writer::finish_loads).map(|()| result));
+                let result =
+                    f(self).and_then(|result| self.with_writer(|writer| writer.finish_loads()).map(|()| result));
                 match result {
                     Ok(result) => {
                         self.with_writer(|writer| Ok(writer.transaction.release(savepoint)?))?;
@@ -443,14 +437,11 @@ impl Connection {
     /// follows reads the transaction.
     pub(crate) fn finish_loads_if_writing(&mut self) -> Result<()> {
         let is_writing = lock_transaction(&self.transaction).is_some();
-        if is_writing { self.with_writer(Writer::finish_loads) } else { Ok(()) }
+        if is_writing { self.with_writer(|writer| writer.finish_loads()) } else { Ok(()) }
     }
 
     /// Calls `f` with the open write transaction and the schema to change.
-    pub(crate) fn with_schema<R>(
-        &mut self,
-        f: impl FnOnce(&mut Schema, &mut Writer<'_>) -> Result<R>,
-    ) -> Result<R> {
+    pub(crate) fn with_schema<R>(&mut self, f: impl FnOnce(&mut Schema, &mut Writer<'_>) -> Result<R>) -> Result<R> {
         let mut schema = Schema::clone(&self.write_schema());
         let result = self.with_writer(|writer| f(&mut schema, writer))?;
         self.schema = Some(Arc::new(schema));

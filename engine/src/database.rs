@@ -9,6 +9,7 @@ use gingham_column_store::storage::{ChunkCache, RowGroupMeta};
 use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement};
 use gingham_row_store::{Clock, Extent, IntegrityReport, Read, Snapshot, Store, StoreStatistics, Vfs};
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// An open database. Clones share it; it closes when [`Database::close`] is called or
@@ -46,9 +47,10 @@ impl Database {
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(path: impl AsRef<std::path::Path>, options: Options) -> Result<Self> {
         let path = path.as_ref();
-        let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(|| {
-            SqlError::new("58P01", format!("'{}' does not name a file", path.display()))
-        })?;
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .ok_or_else(|| SqlError::new("58P01", format!("'{}' does not name a file", path.display())))?;
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
         Self::open_with(Arc::new(gingham_row_store::NativeVfs::new(folder)), name, options)
     }
@@ -182,8 +184,18 @@ impl Shared {
         }
     }
 
-    pub(crate) fn now_ms(&self) -> Option<u64> {
-        self.clock.as_ref().map(|clock| clock())
+    /// A clock that resolves single batches, where there is one.
+    pub(crate) fn fine_clock(&self) -> Option<Rc<dyn Fn() -> f64>> {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            let start = std::time::Instant::now();
+            Some(Rc::new(move || start.elapsed().as_secs_f64() * 1e3))
+        }
+        #[cfg(target_arch = "wasm32")]
+        {
+            let clock = self.clock.clone()?;
+            Some(Rc::new(move || clock() as f64))
+        }
     }
 }
 

@@ -39,7 +39,8 @@ impl Connection {
 
 /// An identifier, quoted where it would not read back as it is.
 fn quoted(name: &str) -> String {
-    let plain = name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && c.is_ascii_digit()));
+    let plain =
+        name.chars().enumerate().all(|(at, c)| c == '_' || c.is_ascii_lowercase() || (at > 0 && c.is_ascii_digit()));
     if plain && !name.is_empty() { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 

@@ -19,6 +19,7 @@
 //! which keeps rows, indexes and the columnar side together.
 
 mod access;
+mod arrow;
 mod connection;
 mod database;
 mod describe;
@@ -44,7 +45,7 @@ pub use statement::{Rows, Statement};
 
 pub use gingham_column_store::source::Step;
 pub use gingham_column_store::vector;
-pub use gingham_plan::{OutputColumn, Planner, PlanRequest, SqlError};
+pub use gingham_plan::{OutputColumn, PlanRequest, Planner, SqlError};
 pub use gingham_row_store::{
     Clock, Durability, Error as StoreError, IntegrityReport, MemoryVfs, OpenMode, Result as StoreResult,
     StoreStatistics, Vfs, VfsFile,

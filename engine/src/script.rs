@@ -149,17 +149,11 @@ mod tests {
 
     #[test]
     fn semicolons_in_quotes_and_comments_do_not_cut() {
-        assert_eq!(texts("a ';' b; c \";\" -- ; x\n d; /* ; /* ; */ ; */ e"), [
-            "a ';' b",
-            "c \";\" -- ; x\n d",
-            "e"
-        ]);
-        assert_eq!(texts("select 'it''s;'; $$ ; $$; $t$ ; $$ ; $t$ x;select $1;"), [
-            "select 'it''s;'",
-            "$$ ; $$",
-            "$t$ ; $$ ; $t$ x",
-            "select $1"
-        ]);
+        assert_eq!(texts("a ';' b; c \";\" -- ; x\n d; /* ; /* ; */ ; */ e"), ["a ';' b", "c \";\" -- ; x\n d", "e"]);
+        assert_eq!(
+            texts("select 'it''s;'; $$ ; $$; $t$ ; $$ ; $t$ x;select $1;"),
+            ["select 'it''s;'", "$$ ; $$", "$t$ ; $$ ; $t$ x", "select $1"]
+        );
         assert_eq!(texts(" ;; -- nothing\n ; "), Vec::<&str>::new());
         assert_eq!(texts("'open; quote"), ["'open; quote"]);
     }

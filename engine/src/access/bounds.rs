@@ -51,8 +51,13 @@ pub(crate) fn access_ranges(table: &Table, access: &RowAccess) -> Result<AccessR
             range(layout, equal, lower.as_ref(), upper.as_ref())?.into_iter().collect()
         }
         RowAccess::Keys { keys, .. } => {
-            let mut ranges: Vec<KeyRange> =
-                keys.iter().map(|key| range(layout, key, None, None)).collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
+            let mut ranges: Vec<KeyRange> = keys
+                .iter()
+                .map(|key| range(layout, key, None, None))
+                .collect::<Result<Vec<_>>>()?
+                .into_iter()
+                .flatten()
+                .collect();
             ranges.sort_by(|a, b| start(&a.0).cmp(start(&b.0)));
             ranges.dedup();
             ranges

@@ -8,7 +8,7 @@ mod row_batch;
 mod row_scan;
 mod view;
 
-pub(crate) use bounds::{AccessRanges, KeyRange, access_ranges, key_range};
+pub(crate) use bounds::{KeyRange, access_ranges, key_range};
 pub(crate) use column_scan::open_column_scan;
 pub(crate) use row_batch::RowBatch;
 pub(crate) use row_scan::{RowScan, RowScanPlan};

@@ -191,4 +191,3 @@ fn keep_possible(batch: Batch, column: usize, cell: &FilterCell) -> Batch {
         (0..batch.rows).filter(|row| vector.is_valid(*row) && may_match(*row)).map(|row| row as u32).collect();
     if kept.len() == batch.rows { batch } else { batch.gather(&kept) }
 }
-

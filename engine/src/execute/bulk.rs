@@ -5,7 +5,6 @@ use crate::error::Result;
 use crate::schema::Table;
 use crate::table::{Insertion, duplicate_key};
 use arrow_array::RecordBatch;
-use gingham_column_store::execution::result;
 use gingham_column_store::vector::{Batch, Data, Vector};
 use gingham_plan::{SqlError, Storage};
 use gingham_types::{SqlType, Value, cast};
@@ -74,12 +73,15 @@ impl Connection {
         let mut columns = Vec::with_capacity(names.len());
         let mut types = Vec::with_capacity(names.len());
         for name in &names {
-            let column = table_ref.record.columns.iter().find(|c| c.name == *name).ok_or_else(|| {
-                SqlError::new("42703", format!("table \"{table}\" has no column \"{name}\""))
-            })?;
+            let column = table_ref
+                .record
+                .columns
+                .iter()
+                .find(|c| c.name == *name)
+                .ok_or_else(|| SqlError::new("42703", format!("table \"{table}\" has no column \"{name}\"")))?;
             types.push(column.ty);
         }
-        let vectors = result::from_arrow(batch, &types)?;
+        let vectors = crate::arrow::from_arrow(batch, &types)?;
         for (name, vector) in names.iter().zip(vectors.columns) {
             columns.push(((*name).to_owned(), vector));
         }
@@ -146,6 +148,6 @@ fn converted(vector: &Arc<Vector>, ty: SqlType, name: &str) -> Result<Arc<Vector
     if rows.is_empty() {
         return Ok(Arc::new(Vector::new(Vector::default_data(ty, 0))));
     }
-    let batch = gingham_column_store::expression::batch_from_rows(&[ty], &rows)?;
+    let batch = gingham_column_store::expression::batch_from_rows(&rows, &[ty])?;
     Ok(Arc::clone(&batch.columns[0]))
 }

@@ -156,11 +156,8 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
             None => Ok(()),
             Some(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();
-                let message = format!(
-                    "index \"{}\" cannot be unique: several rows have ({})",
-                    create.name,
-                    values.join(", ")
-                );
+                let message =
+                    format!("index \"{}\" cannot be unique: several rows have ({})", create.name, values.join(", "));
                 Err(SqlError::new("23505", message).into())
             }
         }

@@ -44,19 +44,16 @@ pub(super) fn explain(
     }
     let rows: Vec<Vec<Value>> = text.into_iter().map(|line| vec![Value::Text(line)]).collect();
     let column = OutputColumn { name: "plan".into(), ty: SqlType::Text };
-    Ok(Rows::batches(vec![column], [batch_from_rows(&[SqlType::Text], &rows)?], 0))
+    Ok(Rows::batches(vec![column], [batch_from_rows(&rows, &[SqlType::Text])?], 0))
 }
 
 /// Runs a query to its end; what each operator did, in the order of EXPLAIN's lines.
 fn measure(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<String>> {
-    let mut execution = query::start(connection, query, parameters)?;
+    let mut execution = query::start(connection, query, parameters, true)?;
     while !matches!(execution.step()?, Step::Finished) {}
     Ok(execution
         .profile()
-        .iter()
-        .map(|operator| {
-            let time = operator.time_ms.map(|ms| format!(", {ms:.3} ms")).unwrap_or_default();
-            format!("actual rows={}{time}", operator.rows)
-        })
+        .in_order()
+        .map(|operator| format!("actual rows={}, {:.3} ms", operator.rows, operator.time_ms))
         .collect())
 }

@@ -46,7 +46,7 @@ fn returned(returning: &[(OutputColumn, Expr)], rows: &[Vec<Value>], runtime: &R
             returning.iter().map(|(_, expr)| Ok(evaluate_row_with(expr, row, runtime)?)).collect::<Result<Vec<Value>>>()
         })
         .collect::<Result<Vec<_>>>()?;
-    let batch = if out.is_empty() { None } else { Some(batch_from_rows(&types, &out)?) };
+    let batch = if out.is_empty() { None } else { Some(batch_from_rows(&out, &types)?) };
     Ok(Rows::batches(columns, batch, changes))
 }
 

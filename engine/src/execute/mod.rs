@@ -27,9 +27,7 @@ pub(crate) fn execute(
         Statement::Insert(insert) => connection.write(false, |c| manipulation::insert(c, insert, parameters)),
         Statement::Update(update) => connection.write(false, |c| manipulation::update(c, update, parameters)),
         Statement::Delete(delete) => connection.write(false, |c| manipulation::delete(c, delete, parameters)),
-        Statement::CreateTable(create) => {
-            connection.write(false, |c| definition::create_table(c, create, parameters))
-        }
+        Statement::CreateTable(create) => connection.write(false, |c| definition::create_table(c, create, parameters)),
         Statement::DropTable { names, if_exists } => {
             connection.write(false, |c| definition::drop_tables(c, names, *if_exists))
         }
@@ -38,8 +36,7 @@ pub(crate) fn execute(
             connection.write(false, |c| definition::drop_index(c, name, *if_exists))
         }
         Statement::CreateView { name, columns, sql, replace, if_not_exists } => {
-            let view =
-                gingham_plan::ViewInfo { name: name.clone(), columns: columns.clone(), sql: sql.clone() };
+            let view = gingham_plan::ViewInfo { name: name.clone(), columns: columns.clone(), sql: sql.clone() };
             connection.write(false, |c| definition::create_view(c, view, *replace, *if_not_exists))
         }
         Statement::DropView { names, if_exists } => {
@@ -57,9 +54,7 @@ pub(crate) fn execute(
             connection.shared.store.checkpoint()?;
             Ok(Rows::changes_only(0))
         }
-        Statement::Explain { analyze, statement } => {
-            explain::explain(connection, sql, *analyze, statement, parameters)
-        }
+        Statement::Explain { analyze, statement } => explain::explain(connection, sql, *analyze, statement, parameters),
     }
 }
 

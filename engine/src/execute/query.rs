@@ -6,7 +6,7 @@ use crate::schema::Table;
 use crate::statement::Rows;
 use crate::table::{copy_is_due, refresh_copy};
 use crate::values::compare_parameter;
-use gingham_column_store::execution::{Execution, ExecutionOptions};
+use gingham_column_store::execution::{Execution, MemoryBudget, Options};
 use gingham_column_store::vector::Batch;
 use gingham_plan::{Node, Query, Route, RouteSetting, RowAccess, Storage, explain};
 use gingham_types::Value;
@@ -16,13 +16,18 @@ use std::sync::Arc;
 /// Runs a query. Outside a transaction its rows come as they are asked for, from the
 /// commit it started on; inside one they are all read before this returns.
 pub(super) fn run(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Rows> {
-    let execution = start(connection, query, parameters)?;
+    let execution = start(connection, query, parameters, false)?;
     let rows = Rows::execution(query.columns.clone(), execution);
     if connection.in_transaction() { rows.materialize() } else { Ok(rows) }
 }
 
-/// Sets a query up to run on the current transaction's state.
-pub(super) fn start(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Execution> {
+/// Sets a query up to run on the current transaction's state; `measured` times its operators.
+pub(super) fn start(
+    connection: &mut Connection,
+    query: &Query,
+    parameters: &[Value],
+    measured: bool,
+) -> Result<Execution> {
     let values = query
         .parameters
         .iter()
@@ -31,17 +36,18 @@ pub(super) fn start(connection: &mut Connection, query: &Query, parameters: &[Va
         .collect::<Result<Vec<Value>>>()?;
     connection.finish_loads_if_writing()?;
     let access = connection.table_access()?;
-    let options = ExecutionOptions {
-        memory_bytes_max: connection.shared.memory_bytes_max,
-        clock: connection.shared.clock.clone(),
-        ..ExecutionOptions::default()
+    let options = Options {
+        parameters: values,
+        memory: Rc::new(MemoryBudget::new(connection.shared.memory_bytes_max)),
+        clock: if measured { connection.shared.fine_clock() } else { None },
+        ..Options::default()
     };
-    Ok(Execution::new(Arc::new(query.clone()), Rc::new(access), values, options)?)
+    Ok(Execution::new(query.clone(), Rc::new(access), options))
 }
 
 /// All rows of a query, batch by batch.
 pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<Batch>> {
-    let mut rows = Rows::execution(query.columns.clone(), start(connection, query, parameters)?);
+    let mut rows = Rows::execution(query.columns.clone(), start(connection, query, parameters, false)?);
     let mut batches = Vec::new();
     while let Some(batch) = rows.next_batch()? {
         batches.push(batch);

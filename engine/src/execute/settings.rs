@@ -66,7 +66,7 @@ pub(super) fn show(connection: &mut Connection, name: &str) -> Result<Rows> {
     };
     let rows: Vec<Vec<Value>> = lines.into_iter().map(|line| vec![Value::Text(line)]).collect();
     let column = OutputColumn { name: name.to_owned(), ty: SqlType::Text };
-    Ok(Rows::batches(vec![column], [batch_from_rows(&[SqlType::Text], &rows)?], 0))
+    Ok(Rows::batches(vec![column], [batch_from_rows(&rows, &[SqlType::Text])?], 0))
 }
 
 fn unknown(name: &str) -> SqlError {

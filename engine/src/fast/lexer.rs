@@ -189,11 +189,7 @@ mod tests {
         }
         assert_eq!(
             tokens("K = 'it''s'"),
-            Some(vec![
-                Token::Name("k".into(), false),
-                Token::Symbol("="),
-                Token::Literal(Value::Text("it's".into()))
-            ])
+            Some(vec![Token::Name("k".into(), false), Token::Symbol("="), Token::Literal(Value::Text("it's".into()))])
         );
     }
 }

@@ -82,7 +82,8 @@ pub(super) fn parse(sql: &str) -> Option<Shape> {
     // A look at the first word spares tokenizing what cannot match.
     let word = sql.trim_start().get(..6)?;
     if !["select", "insert", "update", "delete", "begin", "commit", "rollba"].iter().any(|known| {
-        word.len() >= known.len().min(6) && word[..known.len().min(6)].eq_ignore_ascii_case(&known[..known.len().min(6)])
+        word.len() >= known.len().min(6)
+            && word[..known.len().min(6)].eq_ignore_ascii_case(&known[..known.len().min(6)])
     }) && !sql.trim().eq_ignore_ascii_case("begin")
     {
         return None;

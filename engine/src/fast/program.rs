@@ -11,7 +11,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum Program {
     /// One row by its whole key.
-    Get { table: Arc<Table>, key: Vec<Argument>, columns: Vec<usize>, limit: Option<Argument> },
+    Get {
+        table: Arc<Table>,
+        key: Vec<Argument>,
+        columns: Vec<usize>,
+        limit: Option<Argument>,
+    },
     /// Rows in key order.
     Range {
         table: Arc<Table>,
@@ -22,13 +27,25 @@ pub(crate) enum Program {
         limit: Option<Argument>,
     },
     /// `count(*)`.
-    Count { table: Arc<Table> },
+    Count {
+        table: Arc<Table>,
+    },
     /// Rows to add, a value for each column.
-    Insert { table: Arc<Table>, rows: Vec<Vec<Argument>> },
+    Insert {
+        table: Arc<Table>,
+        rows: Vec<Vec<Argument>>,
+    },
     /// One row to change.
-    Update { table: Arc<Table>, key: Vec<Argument>, assignments: Vec<(usize, NewValue)> },
+    Update {
+        table: Arc<Table>,
+        key: Vec<Argument>,
+        assignments: Vec<(usize, NewValue)>,
+    },
     /// One row to remove.
-    Delete { table: Arc<Table>, key: Vec<Argument> },
+    Delete {
+        table: Arc<Table>,
+        key: Vec<Argument>,
+    },
     Begin,
     Commit,
     Rollback,
@@ -45,7 +62,11 @@ pub(crate) enum Argument {
 pub(crate) enum NewValue {
     Argument(Argument),
     /// The value of an INTEGER or BIGINT column plus or minus a number.
-    Add { column: usize, minus: bool, argument: Argument },
+    Add {
+        column: usize,
+        minus: bool,
+        argument: Argument,
+    },
 }
 
 impl Program {

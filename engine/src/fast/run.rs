@@ -170,7 +170,9 @@ fn range(
 fn row_limit(limit: &Argument, parameters: &[Value]) -> Result<u64> {
     match compared(limit, parameters)? {
         Value::Null => Ok(u64::MAX),
-        Value::Int(rows) => u64::try_from(rows).map_err(|_| SqlError::new("2201W", "LIMIT must not be negative").into()),
+        Value::Int(rows) => {
+            u64::try_from(rows).map_err(|_| SqlError::new("2201W", "LIMIT must not be negative").into())
+        }
         _ => Err(SqlError::new("42804", "LIMIT must be a number").into()),
     }
 }

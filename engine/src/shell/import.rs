@@ -1,7 +1,7 @@
 //! `.import`: a CSV file into a table.
 
-use crate::vector::{Data, TextVector, Vector};
 use crate::Connection;
+use crate::vector::{Data, TextVector, Vector};
 use std::sync::Arc;
 
 /// Rows handed over at a time.
@@ -50,7 +50,8 @@ fn batches(
                     let fields = std::mem::take(column);
                     let text = TextVector::from_strings(fields.iter().map(|field| field.as_bytes()))
                         .ok_or("the fields of one batch pass 4 GiB")?;
-                    let validity = fields.iter().any(String::is_empty).then(|| fields.iter().map(|f| !f.is_empty()).collect());
+                    let validity =
+                        fields.iter().any(String::is_empty).then(|| fields.iter().map(|f| !f.is_empty()).collect());
                     Ok((name.clone(), Arc::new(Vector { data: Data::Text(text), validity })))
                 })
                 .collect::<Result<_, String>>()?;

@@ -56,7 +56,11 @@ impl<O: Write, E: Write> Printer<O, E> {
                 let objects: Vec<Json> = values
                     .iter()
                     .map(|row| {
-                        columns.iter().zip(row).map(|(column, value)| (column.name.clone(), json_value(value))).collect()
+                        columns
+                            .iter()
+                            .zip(row)
+                            .map(|(column, value)| (column.name.clone(), json_value(value)))
+                            .collect()
                     })
                     .collect();
                 self.line(&Json::Array(objects))?;
@@ -143,9 +147,11 @@ impl<O: Write, E: Write> Printer<O, E> {
                 .iter()
                 .zip(columns)
                 .zip(&widths)
-                .map(|((cell, column), width)| {
-                    if right(column.ty) { format!(" {cell:>width$} ") } else { format!(" {cell:<width$} ") }
-                })
+                .map(
+                    |((cell, column), width)| {
+                        if right(column.ty) { format!(" {cell:>width$} ") } else { format!(" {cell:<width$} ") }
+                    },
+                )
                 .collect();
             writeln!(self.out, "{}", line.join("│").trim_end())?;
         }

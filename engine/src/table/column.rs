@@ -56,8 +56,7 @@ pub(super) fn free_groups(transaction: &mut Transaction, table: &Table) -> Resul
         return Ok(());
     }
     let mut extents = Vec::new();
-    let mut cursor =
-        transaction.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+    let mut cursor = transaction.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
     while let Some((_, record)) = cursor.next()? {
         extents.push(split_group(record)?.0);
     }
@@ -73,9 +72,7 @@ pub(super) fn free_groups(transaction: &mut Transaction, table: &Table) -> Resul
 pub(super) fn row_id_end(read: &impl Read, table: &Table) -> Result<i64> {
     let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Reverse)?;
     match cursor.next()? {
-        Some((key, record)) => {
-            Ok(row_id_of(key)? + i64::from(RowGroupMeta::decode(split_group(record)?.1)?.rows))
-        }
+        Some((key, record)) => Ok(row_id_of(key)? + i64::from(RowGroupMeta::decode(split_group(record)?.1)?.rows)),
         None => Ok(0),
     }
 }
@@ -108,7 +105,8 @@ impl ColumnLoad {
             refuse_null(&self.table, column, has_null)?;
         }
         if !self.table.indexes.is_empty() {
-            let types = self.table.row_layout.types();
+            let table = Arc::clone(&self.table);
+            let types = table.row_layout.types();
             let rows = (0..batch.rows)
                 .map(|row| batch.columns.iter().zip(types).map(|(c, ty)| c.value(row, *ty)).collect::<Vec<Value>>());
             self.add_index_entries(transaction, rows)?;
@@ -128,7 +126,7 @@ impl ColumnLoad {
         }
         if !self.table.indexes.is_empty() {
             // Keys are checked row by row, so the rows are needed as values.
-            let vectors = gingham_column_store::execution::result::from_arrow(batch, self.table.row_layout.types())?;
+            let vectors = crate::arrow::from_arrow(batch, self.table.row_layout.types())?;
             return self.append(transaction, &vectors);
         }
         let mut from = 0;
@@ -179,7 +177,8 @@ impl ColumnLoad {
 
 fn refuse_null(table: &Table, column: &gingham_plan::ColumnInfo, has_null: bool) -> Result<()> {
     if has_null && !column.nullable {
-        let message = format!("NULL in column \"{}\" of table \"{}\", which is NOT NULL", column.name, table.record.name);
+        let message =
+            format!("NULL in column \"{}\" of table \"{}\", which is NOT NULL", column.name, table.record.name);
         return Err(SqlError::new("23502", message).into());
     }
     Ok(())
@@ -207,8 +206,7 @@ pub(crate) fn read_column_row(read: &dyn Read, table: &Table, row_id: i64) -> Re
     if read.contains(table.marks_tree(), &key)? {
         return Ok(None);
     }
-    let mut cursor =
-        read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
+    let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
     let Some((first, record)) = cursor.next()? else { return Ok(None) };
     let position = (row_id - row_id_of(first)?) as usize;
     let (extent, meta) = split_group(record)?;
@@ -220,11 +218,7 @@ pub(crate) fn read_column_row(read: &dyn Read, table: &Table, row_id: i64) -> Re
     read.read_extent(&extent, 0, &mut bytes)?;
     let others: RowMask = (0..meta.rows as usize).filter(|row| *row != position).collect();
     let types = table.row_layout.types();
-    let request = ScanRequest {
-        types: types.to_vec(),
-        columns: (0..types.len()).collect(),
-        ..ScanRequest::default()
-    };
+    let request = ScanRequest { types: types.to_vec(), columns: (0..types.len()).collect(), ..ScanRequest::default() };
     let group = ScanGroup { meta: Arc::new(meta), deleted: Some(Arc::new(others)) };
     let mut scan = ColumnScan::new(
         request,

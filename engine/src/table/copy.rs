@@ -37,16 +37,19 @@ pub(super) fn mark(transaction: &mut Transaction, table: &Table, key: &[u8], sta
     {
         return Ok(());
     }
-    let below = first_key(transaction, table.groups_tree(), Bound::Unbounded, Bound::Included(key), Direction::Reverse)?;
+    let below =
+        first_key(transaction, table.groups_tree(), Bound::Unbounded, Bound::Included(key), Direction::Reverse)?;
     let (group, from) = match below {
         Some(group) => (group.clone(), group),
         // Before the first group: its range has no lower end.
         None => {
-            let first = first_key(transaction, table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+            let first =
+                first_key(transaction, table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
             (first.unwrap_or_default(), Vec::new())
         }
     };
-    let to = first_key(transaction, table.groups_tree(), Bound::Excluded(&group), Bound::Unbounded, Direction::Forward)?;
+    let to =
+        first_key(transaction, table.groups_tree(), Bound::Excluded(&group), Bound::Unbounded, Direction::Forward)?;
     transaction.put(table.marks_tree(), &group, &[])?;
     state.marked = Some((from, to));
     Ok(())

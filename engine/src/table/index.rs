@@ -45,7 +45,7 @@ pub(crate) fn find_conflict(read: &impl Read, index: &Index, row: &[Value]) -> R
 }
 
 /// The locator of the first entry with the encoded values `prefix`.
-pub(crate) fn find_by_index(read: &impl Read, index: &Index, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
+fn find_by_index(read: &impl Read, index: &Index, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
     let upper = prefix_end(prefix);
     let upper = upper.as_ref().map(Vec::as_slice);
     let mut cursor = read.cursor(index.tree, Bound::Included(prefix), upper, Direction::Forward)?;

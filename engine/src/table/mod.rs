@@ -11,7 +11,7 @@ mod insert;
 
 pub(crate) use column::{ColumnLoad, group_metas, read_column_row, select, split_group};
 pub(crate) use copy::{copy_is_due, ranges, refresh_copy, uncopied_rows};
-pub(crate) use index::{fill_index, find_by_index, prefix_end};
+pub(crate) use index::{fill_index, prefix_end};
 
 use crate::database::Shared;
 use crate::error::{Error, Result};

@@ -1,0 +1,96 @@
+//! Running sqllogictest files against an in-memory database.
+
+use gingham::{Connection, Database, Options, SqlType, Value};
+use sqllogictest::{DB, DBOutput, DefaultColumnType, Runner};
+use std::fmt;
+use std::path::Path;
+
+/// How values are written for comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// As the shell prints them.
+    Exact,
+    /// As SQLite's corpus expects: numbers with a fraction to three digits, booleans as 0 and 1.
+    Sqlite,
+}
+
+/// A connection as the runner drives it.
+pub struct Target {
+    connection: Connection,
+    format: Format,
+}
+
+/// An error in the runner's clothes.
+#[derive(Debug)]
+pub struct TargetError(gingham::SqlError);
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+impl DB for Target {
+    type Error = TargetError;
+    type ColumnType = DefaultColumnType;
+
+    fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, TargetError> {
+        let fail = |error: gingham::Error| TargetError(error.to_sql_error());
+        let mut rows = self.connection.execute(sql, &[]).map_err(fail)?;
+        let types = rows.types();
+        if types.is_empty() {
+            return Ok(DBOutput::StatementComplete(rows.changes()));
+        }
+        let format = self.format;
+        let values = rows.collect_values().map_err(fail)?;
+        Ok(DBOutput::Rows {
+            types: types.iter().map(column_type).collect(),
+            rows: values.iter().map(|row| row.iter().map(|v| text(v, format)).collect()).collect(),
+        })
+    }
+
+    fn engine_name(&self) -> &str {
+        // SQLite's corpus knows no Gingham; its dialect is PostgreSQL's.
+        "postgresql"
+    }
+
+    fn error_sql_state(error: &TargetError) -> Option<String> {
+        Some(error.0.code.to_string())
+    }
+}
+
+fn column_type(ty: &SqlType) -> DefaultColumnType {
+    match ty {
+        SqlType::Integer | SqlType::BigInt | SqlType::Boolean => DefaultColumnType::Integer,
+        SqlType::Double | SqlType::Decimal { .. } => DefaultColumnType::FloatingPoint,
+        _ => DefaultColumnType::Text,
+    }
+}
+
+fn text(value: &Value, format: Format) -> String {
+    match (value, format) {
+        (Value::Text(text), _) if text.is_empty() => "(empty)".to_owned(),
+        (Value::Boolean(v), Format::Sqlite) => u8::from(*v).to_string(),
+        (Value::Double(v), Format::Sqlite) => format!("{v:.3}"),
+        (Value::Decimal { scale, .. }, Format::Sqlite) if *scale > 0 => {
+            let number: f64 = value.to_string().parse().unwrap_or(f64::NAN);
+            format!("{number:.3}")
+        }
+        _ => value.to_string(),
+    }
+}
+
+/// Runs one file in a fresh database with a forced or free route.
+pub fn run_file(file: &Path, route: &str, format: Format) -> Result<(), String> {
+    let connect = || async {
+        let database = Database::memory(Options::default()).map_err(|e| TargetError(e.to_sql_error()))?;
+        let mut connection = database.connect();
+        connection.execute(&format!("SET route = '{route}'"), &[]).map_err(|e| TargetError(e.to_sql_error()))?;
+        Ok(Target { connection, format })
+    };
+    let mut runner = Runner::new(connect);
+    runner.add_label("postgresql");
+    runner.run_file(file).map_err(|error| error.to_string())
+}
