@@ -10,7 +10,7 @@
 //! | the query as it runs | `context` (shared state, scalar subqueries), `stage` (one node), [`profile`], [`memory`] |
 //! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `cte`, `apply` |
 //! | rows kept | `aggregate`, `join`, `sort` |
-//! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `hash` |
+//! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `interner`, `hash`, `group_table` |
 //! | the border | [`result`] |
 
 mod aggregate;
@@ -20,7 +20,11 @@ mod columns;
 mod context;
 mod cte;
 mod filter;
+mod group_table;
+mod hash;
+mod interner;
 mod join;
+mod keys;
 mod limit;
 pub mod memory;
 pub mod profile;

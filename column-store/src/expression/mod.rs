@@ -13,7 +13,7 @@
 
 pub mod builder;
 mod calendar;
-mod decimal;
+pub(crate) mod decimal;
 pub(crate) mod error;
 mod like;
 pub mod runtime;
@@ -55,6 +55,14 @@ impl Evaluator {
     /// What the operators raise: 22012, 22003, 22P02, …
     pub fn evaluate(&self, batch: &Batch) -> Result<Arc<Vector>> {
         evaluate(&self.expr, batch, &self.runtime)
+    }
+
+    /// The value for some rows of `batch`, in the order given; others are not looked at.
+    ///
+    /// # Errors
+    /// As [`Evaluator::evaluate`].
+    pub fn evaluate_rows(&self, batch: &Batch, rows: &[u32]) -> Result<Arc<Vector>> {
+        self.evaluate(&batch.gather(rows))
     }
 }
 

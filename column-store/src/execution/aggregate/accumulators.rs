@@ -1,0 +1,348 @@
+//! The state of all aggregates of all groups.
+//!
+//! State is row-wise: the words of one group stand side by side, the number of its rows
+//! first, so that a row of input touches one cache line whatever the number of
+//! aggregates. What is rarely needed stands apart and is made at first use: the number
+//! of rows that an aggregate did not count (NULLs, FILTER, DISTINCT), the upper halves
+//! of sums, strings.
+//!
+//! Calls share what they can: SUM, AVG and COUNT of one argument are one input, and SUM
+//! and AVG one sum.
+
+use super::Groups;
+use super::distinct::DistinctSet;
+use super::extremes::Extremes;
+use super::moments;
+use super::sums::{self, SumBatch};
+use crate::Result;
+use crate::expression::{Evaluator, Predicates, Runtime, Selection, error};
+use crate::vector::{Batch, Data, Vector};
+use gingham_plan::{AggregateCall, AggregateFunction, Expr};
+use gingham_types::SqlType;
+use std::sync::Arc;
+
+/// Words that Welford's method keeps: count, mean, sum of squared differences.
+const MOMENT_WORDS: usize = 3;
+
+/// What the calls read: an argument over the rows of a filter, each value once if distinct.
+#[derive(Debug)]
+pub(super) struct Input {
+    argument: Option<Expr>,
+    filter: Option<Expr>,
+    evaluator: Option<Evaluator>,
+    predicates: Option<Predicates>,
+    distinct: Option<DistinctSet>,
+    /// For each group, rows that do not count; empty while there is none.
+    pub(super) excluded: Vec<u64>,
+}
+
+/// What is kept of an input.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Sum of integers: a word and its upper half.
+    Integers { word: usize, upper: Vec<i64> },
+    /// Sum of doubles: a word holding its bits.
+    Doubles { word: usize },
+    /// Least or greatest.
+    Extreme(Extremes),
+    /// Mean and variance: [`MOMENT_WORDS`] words.
+    Moments { word: usize },
+}
+
+/// One kept thing over one input.
+#[derive(Debug)]
+pub(super) struct Accumulator {
+    pub(super) input: usize,
+    function: AggregateFunction,
+    pub(super) state: State,
+}
+
+/// Where one call's result comes from.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) function: AggregateFunction,
+    pub(super) argument_type: SqlType,
+    pub(super) ty: SqlType,
+    /// `None` for COUNT(*) without a filter.
+    pub(super) input: Option<usize>,
+    /// `None` for counts.
+    pub(super) accumulator: Option<usize>,
+}
+
+/// All aggregates of an operator.
+#[derive(Debug)]
+pub(crate) struct Accumulators {
+    pub(super) inputs: Vec<Input>,
+    pub(super) list: Vec<Accumulator>,
+    pub(super) calls: Vec<Call>,
+    /// Words a group; word 0 counts its rows.
+    pub(super) stride: usize,
+    pub(super) words: Vec<i64>,
+    groups: usize,
+}
+
+impl Accumulators {
+    pub(crate) fn new(calls: &[AggregateCall], runtime: &Runtime) -> Result<Self> {
+        let mut all =
+            Self { inputs: Vec::new(), list: Vec::new(), calls: Vec::new(), stride: 1, words: Vec::new(), groups: 0 };
+        for call in calls {
+            all.add(call, runtime)?;
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, call: &AggregateCall, runtime: &Runtime) -> Result<()> {
+        let argument_type = call.argument.as_ref().map_or(SqlType::Null, Expr::ty);
+        let mut new =
+            Call { function: call.function, argument_type, ty: call.ty, input: None, accumulator: None };
+        let is_count = matches!(call.function, AggregateFunction::CountStar | AggregateFunction::Count);
+        if call.argument.is_some() || call.filter.is_some() {
+            let input = self.input(call, runtime)?;
+            new.input = Some(input);
+            if !is_count {
+                new.accumulator = Some(self.accumulator(call.function, argument_type, input)?);
+            }
+        } else if !is_count {
+            return Err(error::internal(format!("{:?} without an argument", call.function)));
+        }
+        self.calls.push(new);
+        Ok(())
+    }
+
+    /// The input of a call, shared with calls before it.
+    fn input(&mut self, call: &AggregateCall, runtime: &Runtime) -> Result<usize> {
+        // A value more than once changes neither the least nor the greatest.
+        let distinct = call.distinct
+            && !matches!(
+                call.function,
+                AggregateFunction::Min
+                    | AggregateFunction::Max
+                    | AggregateFunction::BoolAnd
+                    | AggregateFunction::BoolOr
+            );
+        let same = |input: &Input| {
+            input.argument == call.argument && input.filter == call.filter && input.distinct.is_some() == distinct
+        };
+        if let Some(found) = self.inputs.iter().position(same) {
+            return Ok(found);
+        }
+        self.inputs.push(Input {
+            argument: call.argument.clone(),
+            filter: call.filter.clone(),
+            evaluator: call.argument.as_ref().map(|e| Evaluator::new(e, runtime)).transpose()?,
+            predicates: call.filter.as_ref().map(|e| Predicates::new(std::slice::from_ref(e), runtime)).transpose()?,
+            distinct: call.argument.as_ref().filter(|_| distinct).map(|e| DistinctSet::new(e.ty())),
+            excluded: Vec::new(),
+        });
+        Ok(self.inputs.len() - 1)
+    }
+
+    fn accumulator(&mut self, function: AggregateFunction, ty: SqlType, input: usize) -> Result<usize> {
+        let function = shared(function);
+        if let Some(found) = self.list.iter().position(|a| a.input == input && a.function == function) {
+            return Ok(found);
+        }
+        let word = self.stride;
+        let state = match (function, ty) {
+            (AggregateFunction::Sum, SqlType::Double) => State::Doubles { word },
+            (AggregateFunction::Sum, _) if ty.is_numeric() => State::Integers { word, upper: Vec::new() },
+            (AggregateFunction::VarianceSample, SqlType::Double) => State::Moments { word },
+            (AggregateFunction::Min, _) => State::Extreme(Extremes::new(ty, false, word)),
+            (AggregateFunction::Max, _) => State::Extreme(Extremes::new(ty, true, word)),
+            _ => return Err(error::internal(format!("{function:?} over {ty}"))),
+        };
+        self.stride += match &state {
+            State::Integers { .. } | State::Doubles { .. } => 1,
+            State::Extreme(extremes) => extremes.words(),
+            State::Moments { .. } => MOMENT_WORDS,
+        };
+        self.list.push(Accumulator { input, function, state });
+        Ok(self.list.len() - 1)
+    }
+
+    /// Makes room for `groups` groups.
+    pub(crate) fn resize(&mut self, groups: usize) {
+        if groups <= self.groups {
+            return;
+        }
+        let from = self.groups * self.stride;
+        self.words.resize(groups * self.stride, 0);
+        for accumulator in &mut self.list {
+            if let State::Extreme(extremes) = &mut accumulator.state {
+                extremes.resize(groups, &mut self.words[from..], self.stride);
+            }
+        }
+        self.groups = groups;
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let inputs = self.inputs.iter();
+        let sets = inputs.clone().filter_map(|i| i.distinct.as_ref()).map(DistinctSet::memory_bytes);
+        let excluded = inputs.map(|i| i.excluded.capacity() * 8);
+        let apart = self.list.iter().map(|a| match &a.state {
+            State::Integers { upper, .. } => upper.capacity() * 8,
+            State::Extreme(extremes) => extremes.memory_bytes(),
+            State::Doubles { .. } | State::Moments { .. } => 0,
+        });
+        self.words.capacity() * 8 + sets.sum::<usize>() + excluded.sum::<usize>() + apart.sum::<usize>()
+    }
+
+    /// Folds a batch into its groups.
+    pub(crate) fn update(&mut self, batch: &Batch, groups: Groups<'_>) -> Result<()> {
+        let mut plain = SumBatch::new(batch.rows);
+        plain.count_rows();
+        let mut read: Vec<Read> = Vec::with_capacity(self.inputs.len());
+        for input in &mut self.inputs {
+            read.push(input.read(batch, groups, self.groups)?);
+        }
+        let Self { inputs: _, list, words, stride, .. } = self;
+        for (index, accumulator) in list.iter_mut().enumerate() {
+            let Read { values: Some(values), rows } = &read[accumulator.input] else {
+                continue;
+            };
+            if rows.is_none() && plain.take(index, &accumulator.state, values) {
+                continue;
+            }
+            let picked;
+            let groups = match (groups, rows) {
+                (Groups::Numbers(numbers), Some(rows)) => {
+                    picked = rows.iter().map(|row| numbers[*row as usize]).collect::<Vec<u32>>();
+                    Groups::Numbers(&picked)
+                }
+                (groups, _) => groups,
+            };
+            match &mut accumulator.state {
+                State::Integers { word, upper } => {
+                    sums::add_integers(values, groups, words, *stride, *word, upper, self.groups)?;
+                }
+                State::Doubles { word } => sums::add_doubles(values, groups, words, *stride, *word),
+                State::Extreme(extremes) => extremes.update(values, groups, words, *stride)?,
+                State::Moments { word } => moments::update(values, groups, words, *stride, *word),
+            }
+        }
+        plain.fold(groups, words, *stride, self.groups, list)
+    }
+
+    /// Whether every sum is within its type, so that no row is put out before an error.
+    pub(crate) fn check(&self) -> Result<()> {
+        for call in &self.calls {
+            let sum = call.accumulator.map(|at| &self.list[at].state);
+            if let (AggregateFunction::Sum, Some(State::Integers { word, upper })) = (call.function, sum) {
+                for group in 0..self.groups {
+                    super::output::sum_in_range(self.sum(group, *word, upper), call.ty)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of a group.
+    pub(super) fn sum(&self, group: usize, word: usize, upper: &[i64]) -> i128 {
+        let low = i128::from(self.words[group * self.stride + word]);
+        low + (i128::from(upper.get(group).copied().unwrap_or(0)) << 64)
+    }
+
+    /// How many rows of a group an input counted.
+    pub(super) fn counted(&self, group: usize, input: Option<usize>) -> i64 {
+        let rows = self.words[group * self.stride];
+        let excluded = input.and_then(|input| self.inputs[input].excluded.get(group)).copied().unwrap_or(0);
+        rows - excluded as i64
+    }
+}
+
+/// The function whose state serves `function` too.
+const fn shared(function: AggregateFunction) -> AggregateFunction {
+    match function {
+        AggregateFunction::Average => AggregateFunction::Sum,
+        AggregateFunction::BoolAnd => AggregateFunction::Min,
+        AggregateFunction::BoolOr => AggregateFunction::Max,
+        AggregateFunction::VariancePopulation
+        | AggregateFunction::StddevSample
+        | AggregateFunction::StddevPopulation => AggregateFunction::VarianceSample,
+        other => other,
+    }
+}
+
+/// What an input gave for a batch.
+struct Read {
+    /// Values of the rows that count, without NULLs; `None` without an argument.
+    values: Option<Arc<Vector>>,
+    /// The rows that count; `None` is all.
+    rows: Option<Vec<u32>>,
+}
+
+impl Input {
+    fn read(&mut self, batch: &Batch, groups: Groups<'_>, group_count: usize) -> Result<Read> {
+        let mut rows: Option<Vec<u32>> = match &self.predicates {
+            None => None,
+            Some(predicates) => match predicates.select(batch)? {
+                Selection::All => None,
+                Selection::Rows(rows) => Some(rows),
+            },
+        };
+        let mut values = match &self.evaluator {
+            None => None,
+            Some(evaluator) => Some(match &rows {
+                None => evaluator.evaluate(batch)?,
+                Some(rows) => evaluator.evaluate_rows(batch, rows)?,
+            }),
+        };
+        if let Some(validity) = values.as_ref().and_then(|v| v.validity.as_ref()) {
+            if !validity.iter().all(|valid| *valid) {
+                let kept: Vec<u32> = (0..validity.len() as u32).filter(|row| validity[*row as usize]).collect();
+                keep(&mut values, &mut rows, kept);
+            }
+        }
+        if let (Some(distinct), Some(vector)) = (&mut self.distinct, &values) {
+            let kept = distinct.first_rows(vector, groups, rows.as_deref())?;
+            if kept.len() < vector.len() {
+                keep(&mut values, &mut rows, kept);
+            }
+        }
+        if let Some(rows) = &rows {
+            self.exclude(batch.rows, rows, groups, group_count);
+        }
+        Ok(Read { values, rows })
+    }
+
+    /// Counts the rows that are not in `rows`.
+    fn exclude(&mut self, count: usize, rows: &[u32], groups: Groups<'_>, group_count: usize) {
+        self.excluded.resize(group_count.max(self.excluded.len()), 0);
+        match groups {
+            Groups::One => self.excluded[0] += (count - rows.len()) as u64,
+            Groups::Numbers(numbers) => {
+                let mut counted = rows.iter().copied().peekable();
+                for (row, group) in numbers.iter().enumerate() {
+                    if counted.peek() == Some(&(row as u32)) {
+                        counted.next();
+                    } else {
+                        self.excluded[*group as usize] += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Narrows values and their rows to some of the values.
+fn keep(values: &mut Option<Arc<Vector>>, rows: &mut Option<Vec<u32>>, kept: Vec<u32>) {
+    if let Some(vector) = values {
+        let mut picked = vector.gather(&kept);
+        picked.validity = None;
+        *vector = Arc::new(picked);
+    }
+    *rows = Some(match rows.take() {
+        None => kept,
+        Some(rows) => kept.iter().map(|at| rows[*at as usize]).collect(),
+    });
+}
+
+/// The values as 64-bit integers, where they have that form.
+pub(super) fn as_integers(data: &Data) -> Option<std::borrow::Cow<'_, [i64]>> {
+    match data {
+        Data::Int64(v) => Some(std::borrow::Cow::Borrowed(v)),
+        Data::Int32(v) => Some(std::borrow::Cow::Owned(v.iter().map(|v| i64::from(*v)).collect())),
+        Data::Boolean(v) => Some(std::borrow::Cow::Owned(v.iter().map(|v| i64::from(*v)).collect())),
+        _ => None,
+    }
+}

@@ -1,0 +1,92 @@
+//! Results of aggregates from their state.
+
+use super::accumulators::{Accumulators, Call, State};
+use super::moments;
+use crate::Result;
+use crate::execution::keys::narrow;
+use crate::expression::{decimal, error};
+use crate::vector::{Data, Vector};
+use gingham_plan::AggregateFunction;
+use gingham_types::{SqlType, power_of_ten};
+use std::ops::Range;
+
+impl Accumulators {
+    /// The results of some groups, one vector a call.
+    pub(crate) fn finish(&self, range: Range<usize>) -> Result<Vec<Vector>> {
+        self.calls.iter().map(|call| self.finish_call(call, range.clone())).collect()
+    }
+
+    fn finish_call(&self, call: &Call, range: Range<usize>) -> Result<Vector> {
+        let counts: Vec<i64> = range.clone().map(|group| self.counted(group, call.input)).collect();
+        let Some(accumulator) = call.accumulator.map(|at| &self.list[at]) else {
+            return Ok(Vector::new(Data::Int64(counts)));
+        };
+        // The sample variance of a single value is NULL too.
+        let least = match call.function {
+            AggregateFunction::VarianceSample | AggregateFunction::StddevSample => 2,
+            _ => 1,
+        };
+        let data = match &accumulator.state {
+            State::Integers { word, upper } => {
+                let sums = range.map(|group| self.sum(group, *word, upper));
+                finish_integers(call, sums.zip(&counts))?
+            }
+            State::Doubles { word } => {
+                let sums = range.map(|group| f64::from_bits(self.words[group * self.stride + word] as u64));
+                let average = call.function == AggregateFunction::Average;
+                let value = |(sum, count): (f64, &i64)| if average { sum / *count as f64 } else { sum };
+                Data::Double(sums.zip(&counts).map(value).collect())
+            }
+            State::Extreme(extremes) => extremes.finish(range, &self.words, self.stride)?,
+            State::Moments { word } => {
+                let at = range.map(|group| group * self.stride + word);
+                Data::Double(at.map(|at| variance(call.function, moments::read(&self.words, at))).collect())
+            }
+        };
+        let valid: Vec<bool> = counts.iter().map(|count| *count >= least).collect();
+        Ok(Vector { data, validity: if valid.iter().all(|v| *v) { None } else { Some(valid) } })
+    }
+}
+
+fn finish_integers<'a>(call: &Call, sums: impl Iterator<Item = (i128, &'a i64)>) -> Result<Data> {
+    let average = call.function == AggregateFunction::Average;
+    let from = call.argument_type.as_decimal().map_or(0, |(_, scale)| scale);
+    match call.ty {
+        SqlType::Double => {
+            let unit = power_of_ten(from).unwrap_or(1) as f64;
+            let value = |(sum, count): (i128, &i64)| sum as f64 / if average { *count as f64 * unit } else { unit };
+            Ok(Data::Double(sums.map(value).collect()))
+        }
+        SqlType::Decimal { scale, .. } if average => {
+            let value = |(sum, count): (i128, &i64)| {
+                if *count == 0 {
+                    return Ok(0);
+                }
+                let shift = i32::from(scale) - i32::from(from);
+                decimal::divide(sum, i128::from(*count), shift)
+                    .filter(|v| decimal::fits(*v))
+                    .ok_or_else(|| error::out_of_range(call.ty))
+            };
+            Ok(narrow(sums.map(value).collect::<Result<Vec<i128>>>()?))
+        }
+        ty => {
+            let sums = sums.map(|(sum, _)| sum_in_range(sum, ty)).collect::<Result<Vec<i128>>>()?;
+            Ok(narrow(sums))
+        }
+    }
+}
+
+/// The sum, if its type holds it.
+pub(super) fn sum_in_range(sum: i128, ty: SqlType) -> Result<i128> {
+    let fits = if ty == SqlType::BigInt { i64::try_from(sum).is_ok() } else { decimal::fits(sum) };
+    if fits { Ok(sum) } else { Err(error::out_of_range(ty)) }
+}
+
+fn variance(function: AggregateFunction, [count, _, squares]: [f64; 3]) -> f64 {
+    match function {
+        AggregateFunction::VariancePopulation => squares / count,
+        AggregateFunction::StddevPopulation => (squares / count).sqrt(),
+        AggregateFunction::StddevSample => (squares / (count - 1.0)).sqrt(),
+        _ => squares / (count - 1.0),
+    }
+}

@@ -1,0 +1,276 @@
+//! Rows to group numbers, by strategies chosen from the keys as they come.
+//!
+//! * Keys packed into one integer of a small range index an array of group numbers
+//!   directly: dictionary codes, truth values, dates, dense identifiers.
+//! * Other packed keys go through a hash table: a batch is hashed, then all first slots
+//!   are read, then all keys compared, so that cache misses overlap; rows that this does
+//!   not settle are few and go one by one.
+//! * Keys that do not fit 64 bits are compared as rows of integers.
+//!
+//! When a batch leaves the bounds of the packing, the keys of all groups are packed
+//! again under bounds at least twice as wide, so that this happens a logarithmic number
+//! of times.
+
+use super::hash::{SlotTable, hash_word, hash_words};
+use super::keys::{Bounds, KeyWords, Layout, wide_rows, wide_stride};
+use crate::Result;
+use crate::expression::error;
+
+/// Arrays of group numbers up to this size (256 KiB) are used however few the groups.
+const DIRECT_SLOTS_FREE: u128 = 1 << 16;
+/// Arrays of group numbers never pass this size (64 MiB).
+const DIRECT_SLOTS_MAX: u128 = 1 << 24;
+/// A larger array may have this many slots for each group known or expected.
+const DIRECT_SLOTS_PER_GROUP: u128 = 8;
+
+/// Groups by key.
+#[derive(Debug)]
+pub(crate) struct GroupTable {
+    /// Integers a key.
+    columns: usize,
+    /// The planner's estimate of the number of groups.
+    expected: usize,
+    groups: usize,
+    mode: Mode,
+}
+
+#[derive(Debug)]
+enum Mode {
+    /// No row yet.
+    Empty,
+    /// Packed key to group number plus one.
+    Direct { layout: Layout, table: Vec<u32>, keys: Vec<u64> },
+    /// Hashed packed keys.
+    Packed { layout: Layout, table: SlotTable, keys: Vec<u64> },
+    /// Hashed rows of integers, `stride` of them a row.
+    Wide { table: SlotTable, keys: Vec<u64>, stride: usize },
+}
+
+impl GroupTable {
+    /// A table for keys of `columns` integers, with about `expected` groups.
+    pub(crate) const fn new(columns: usize, expected: usize) -> Self {
+        Self { columns, expected, groups: 0, mode: Mode::Empty }
+    }
+
+    pub(crate) const fn groups(&self) -> usize {
+        self.groups
+    }
+
+    pub(crate) fn memory_bytes(&self) -> usize {
+        match &self.mode {
+            Mode::Empty => 0,
+            Mode::Direct { table, keys, .. } => table.capacity() * 4 + keys.capacity() * 8,
+            Mode::Packed { table, keys, .. } | Mode::Wide { table, keys, .. } => {
+                table.memory_bytes() + keys.capacity() * 8
+            }
+        }
+    }
+
+    /// The group number of every row; keys not seen before get the next number.
+    pub(crate) fn assign(&mut self, batch: &KeyWords) -> Result<Vec<u32>> {
+        if self.groups + batch.rows >= u32::MAX as usize - 1 {
+            return Err(error::invalid_argument("54000", "there are more than 4,294,967,293 groups"));
+        }
+        if !matches!(self.mode, Mode::Wide { .. }) {
+            self.prepare(batch);
+        }
+        Ok(match &mut self.mode {
+            Mode::Empty => Vec::new(),
+            Mode::Direct { layout, table, keys } => {
+                let numbers = assign_direct(&layout.pack(batch), table, keys);
+                self.groups = keys.len();
+                numbers
+            }
+            Mode::Packed { layout, table, keys } => {
+                let numbers = assign_packed(&layout.pack(batch), table, keys);
+                self.groups = keys.len();
+                numbers
+            }
+            Mode::Wide { table, keys, stride } => {
+                let numbers = assign_wide(&wide_rows(batch), *stride, table, keys);
+                self.groups = keys.len() / *stride;
+                numbers
+            }
+        })
+    }
+
+    /// Makes sure that the batch's keys are within the layout, and that an array still
+    /// pays, or begins to.
+    fn prepare(&mut self, batch: &KeyWords) {
+        let bounds: Vec<Bounds> =
+            batch.words.iter().zip(&batch.valid).map(|(words, valid)| Bounds::of(words, valid.as_deref())).collect();
+        let (widened, growing) = match &self.mode {
+            Mode::Direct { layout, .. } if layout.contains(&bounds) => return,
+            Mode::Packed { layout, table, .. } if layout.contains(&bounds) => {
+                let growing = (table.entries() + batch.rows) * 2 > table.memory_bytes() / 8;
+                if !growing || !self.direct_pays(layout.slots, batch.rows) {
+                    return;
+                }
+                (layout.bounds().collect(), true)
+            }
+            Mode::Direct { layout, .. } | Mode::Packed { layout, .. } => {
+                (layout.bounds().zip(&bounds).map(|(old, new)| widen(old, *new)).collect(), false)
+            }
+            Mode::Empty | Mode::Wide { .. } => (bounds.clone(), false),
+        };
+        let exact: Vec<Bounds> = match &self.mode {
+            Mode::Direct { layout, .. } | Mode::Packed { layout, .. } if !growing => {
+                layout.bounds().zip(&bounds).map(|(old, new)| old.union(*new)).collect()
+            }
+            _ => widened.clone(),
+        };
+        // Bounds with room for growth are better, but not if only the exact ones fit.
+        let layout = Layout::new(&widened).or_else(|| Layout::new(&exact));
+        self.adopt(layout, batch);
+    }
+
+    fn direct_pays(&self, slots: u128, more: usize) -> bool {
+        let groups = (self.groups + more).max(self.expected) as u128;
+        slots <= DIRECT_SLOTS_FREE || slots <= DIRECT_SLOTS_MAX.min(groups * DIRECT_SLOTS_PER_GROUP)
+    }
+
+    /// Moves all groups to a new layout, or to wide keys without one.
+    fn adopt(&mut self, layout: Option<Layout>, batch: &KeyWords) {
+        let old = self.all_words();
+        let room = self.groups + batch.rows;
+        let Some(layout) = layout else {
+            let keys = wide_rows(&old);
+            let stride = wide_stride(self.columns);
+            let mut table = SlotTable::with_room(room);
+            for (group, key) in keys.chunks_exact(stride).enumerate() {
+                table.insert(hash_words(key), group as u32);
+            }
+            self.mode = Mode::Wide { table, keys, stride };
+            return;
+        };
+        let keys = layout.pack(&old);
+        self.mode = if self.direct_pays(layout.slots, batch.rows) {
+            let mut table = vec![0u32; layout.slots as usize];
+            for (group, key) in keys.iter().enumerate() {
+                table[*key as usize] = group as u32 + 1;
+            }
+            Mode::Direct { layout, table, keys }
+        } else {
+            let mut table = SlotTable::with_room(room);
+            for (group, key) in keys.iter().enumerate() {
+                table.insert(hash_word(*key), group as u32);
+            }
+            Mode::Packed { layout, table, keys }
+        };
+    }
+
+    fn all_words(&self) -> KeyWords {
+        let mut all = KeyWords { rows: self.groups, ..KeyWords::default() };
+        for column in 0..self.columns {
+            let (words, valid) = self.words(column, 0..self.groups);
+            all.words.push(words);
+            all.valid.push(valid);
+        }
+        all
+    }
+
+    /// The integers of one column of the keys of some groups, and which are not NULL.
+    pub(crate) fn words(&self, column: usize, groups: std::ops::Range<usize>) -> (Vec<i64>, Option<Vec<bool>>) {
+        match &self.mode {
+            Mode::Empty => (Vec::new(), None),
+            Mode::Direct { layout, keys, .. } | Mode::Packed { layout, keys, .. } => {
+                layout.unpack(column, &keys[groups])
+            }
+            Mode::Wide { keys, stride, .. } => {
+                let rows = keys[groups.start * stride..groups.end * stride].chunks_exact(*stride);
+                let flag = |row: &[u64]| row[self.columns + column / 64] >> (column % 64) & 1 == 0;
+                let valid: Vec<bool> = rows.clone().map(flag).collect();
+                let words = rows.map(|row| row[column] as i64).collect();
+                (words, if valid.iter().all(|v| *v) { None } else { Some(valid) })
+            }
+        }
+    }
+}
+
+/// Bounds that hold both, with as much room again on the side that grew.
+fn widen(old: Bounds, new: Bounds) -> Bounds {
+    let both = old.union(new);
+    if both.min > both.max {
+        return both;
+    }
+    let span = both.max.saturating_sub(both.min).max(1);
+    Bounds {
+        min: if both.min < old.min && old.min <= old.max { both.min.saturating_sub(span) } else { both.min },
+        max: if both.max > old.max { both.max.saturating_add(span) } else { both.max },
+        nulls: both.nulls,
+    }
+}
+
+fn assign_direct(packed: &[u64], table: &mut [u32], keys: &mut Vec<u64>) -> Vec<u32> {
+    let mut missing = 0u32;
+    // Groups are numbered from 0 and stored plus one: a key not seen before wraps to
+    // the greatest number, which the second pass looks for only if there is one.
+    let mut numbers: Vec<u32> = packed
+        .iter()
+        .map(|key| {
+            let number = table[*key as usize].wrapping_sub(1);
+            missing |= u32::from(number == u32::MAX);
+            number
+        })
+        .collect();
+    if missing != 0 {
+        for (number, key) in numbers.iter_mut().zip(packed) {
+            if *number == u32::MAX {
+                let slot = &mut table[*key as usize];
+                if *slot == 0 {
+                    keys.push(*key);
+                    *slot = keys.len() as u32;
+                }
+                *number = *slot - 1;
+            }
+        }
+    }
+    numbers
+}
+
+fn assign_packed(packed: &[u64], table: &mut SlotTable, keys: &mut Vec<u64>) -> Vec<u32> {
+    table.reserve(packed.len());
+    let hashes: Vec<u32> = packed.iter().map(|key| hash_word(*key)).collect();
+    let slots: Vec<u64> = hashes.iter().map(|hash| table.first(*hash)).collect();
+    let mut unsettled = Vec::new();
+    let mut numbers = vec![0u32; packed.len()];
+    for (row, (number, (key, slot))) in numbers.iter_mut().zip(packed.iter().zip(&slots)).enumerate() {
+        let group = (*slot as u32).wrapping_sub(1);
+        *number = group;
+        if keys.get(group as usize) != Some(key) {
+            unsettled.push(row as u32);
+        }
+    }
+    for row in unsettled {
+        let row = row as usize;
+        let (key, hash) = (packed[row], hashes[row]);
+        numbers[row] = match table.find(hash, |group| keys[group as usize] == key) {
+            Some(group) => group,
+            None => {
+                let group = keys.len() as u32;
+                keys.push(key);
+                table.insert(hash, group);
+                group
+            }
+        };
+    }
+    numbers
+}
+
+fn assign_wide(rows: &[u64], stride: usize, table: &mut SlotTable, keys: &mut Vec<u64>) -> Vec<u32> {
+    let count = rows.len() / stride;
+    table.reserve(count);
+    let hashes: Vec<u32> = rows.chunks_exact(stride).map(hash_words).collect();
+    let mut numbers = Vec::with_capacity(count);
+    for (row, hash) in rows.chunks_exact(stride).zip(&hashes) {
+        let key = |group: u32| &keys[group as usize * stride..(group as usize + 1) * stride];
+        let group = table.find(*hash, |group| key(group) == row).unwrap_or_else(|| {
+            let group = (keys.len() / stride) as u32;
+            keys.extend_from_slice(row);
+            table.insert(*hash, group);
+            group
+        });
+        numbers.push(group);
+    }
+    numbers
+}
