@@ -1,17 +1,52 @@
 //! The columnar scan: row groups in, batches of the rows that satisfy the filters out.
+//!
+//! For each group, first the bounds of its chunks decide ([`prune`]): a filter may
+//! exclude the group or need no test at all. The filters left run over slices of
+//! [`BATCH_ROWS`] rows, the cheapest and most selective first, each on the rows that
+//! passed the ones before ([`selection`]); a chunk is loaded when the first row gets to
+//! it. What passes all is collected up to about a thousand rows, so that selective scans
+//! do not put out crumbs, and only then widened ([`materialize`]).
+//!
+//! | file | holds |
+//! |---|---|
+//! | `predicate` | filters compiled to tests of columns ([`ranges`], [`text_test`]) |
+//! | `kernel`, `pair`, `join_filter` | tests made ready for a chunk and applied to it |
+//! | `step` | one predicate over the life of a scan |
+//! | `group` | loading chunks |
 
+mod group;
+mod join_filter;
+mod kernel;
+mod materialize;
 mod metrics;
+mod pair;
+mod predicate;
+mod prune;
+mod ranges;
+mod selection;
+mod step;
+mod text_test;
 
 pub use metrics::ScanMetrics;
 
 use super::{ChunkCache, ExtentReader, RowGroupMeta, RowMask};
 use crate::Result;
-use crate::source::{FilterCell, Source, Step};
-use crate::vector::Batch;
+use crate::source::{FilterCell, Source, Step as Pull};
+use crate::vector::{BATCH_ROWS, Batch};
 use gingham_plan::Expr;
 use gingham_types::{SqlType, Value};
+use group::{ChunkSource, OpenGroup};
+use materialize::{RowSet, locators, materialize};
+use selection::Selection;
 use std::rc::Rc;
 use std::sync::Arc;
+use step::{Context, Step};
+
+/// Collected rows make a batch from this many on.
+const BATCH_ROWS_MIN: usize = BATCH_ROWS / 2;
+
+/// Groups excluded before the caller gets a say.
+const GROUPS_PRUNED_MAX: usize = 64;
 
 /// Evaluates predicates that the scan does not evaluate itself: gives the positions of
 /// the rows of a batch, ascending, for which all predicates are true. `Expr::Column` is
@@ -23,8 +58,8 @@ pub type FilterFunction = Rc<dyn Fn(&[Expr], &Batch) -> Result<Vec<u32>>>;
 pub struct ScanRequest {
     /// Types of all of the table's columns.
     pub types: Vec<SqlType>,
-    /// What columns added after a group was written have in its rows; NULL beyond the
-    /// end of the list.
+    /// What columns added after a group was written have in its rows, by ordinal; NULL
+    /// beyond the end of the list.
     pub defaults: Vec<Value>,
     /// Ordinals of the columns to put out.
     pub columns: Vec<usize>,
@@ -48,7 +83,20 @@ pub struct ScanGroup {
 
 /// A scan over row groups.
 pub struct ColumnScan {
-    _groups: Vec<ScanGroup>,
+    request: ScanRequest,
+    groups: std::vec::IntoIter<ScanGroup>,
+    source: ChunkSource,
+    filter: FilterFunction,
+    /// Some filter is never true.
+    nothing: bool,
+    /// In the order of the current group.
+    steps: Vec<Step>,
+    open: Option<OpenGroup>,
+    /// The next row of the open group.
+    position: usize,
+    /// Rows of the open group, by position, that passed and were not put out yet.
+    collected: Vec<u32>,
+    selection: Selection,
 }
 
 impl ColumnScan {
@@ -61,13 +109,143 @@ impl ColumnScan {
         filter: FilterFunction,
         metrics: Arc<ScanMetrics>,
     ) -> Self {
-        let _ = (request, reader, cache, filter, metrics);
-        Self { _groups: groups }
+        let compiled = predicate::compile(&request.filters);
+        let mut steps: Vec<Step> = compiled.predicates.into_iter().map(Step::predicate).collect();
+        steps.extend(request.dynamic_filters.iter().map(|(column, cell)| Step::join(*column, Arc::clone(cell))));
+        if !compiled.residual.is_empty() {
+            steps.push(Step::residual(compiled.residual, compiled.residual_columns));
+        }
+        Self {
+            request,
+            groups: groups.into_iter(),
+            source: ChunkSource { reader, cache, metrics },
+            filter,
+            nothing: compiled.nothing,
+            steps,
+            open: None,
+            position: 0,
+            collected: Vec::with_capacity(BATCH_ROWS),
+            selection: Selection::default(),
+        }
+    }
+
+    /// Turns to a group; `false` if its metadata excludes all of its rows.
+    fn enter(&mut self, group: ScanGroup) -> bool {
+        let metrics = &self.source.metrics;
+        metrics.add_groups(1);
+        let meta = &group.meta;
+        let deleted = group.deleted.as_ref().map_or(0, |deleted| deleted.len());
+        let excluded = self.nothing
+            || deleted >= meta.rows as usize
+            || !self.steps.iter_mut().all(|step| step.enter(meta));
+        if excluded {
+            metrics.add_groups_pruned(1);
+            return false;
+        }
+        metrics.add_rows_read(u64::from(meta.rows));
+        self.steps.sort_by(|a, b| a.rank(meta).total_cmp(&b.rank(meta)));
+        self.position = 0;
+        self.open = Some(OpenGroup::new(group, self.request.types.len()));
+        true
+    }
+
+    /// Tests the next slice of the open group; what passes is in the selection.
+    fn select(&mut self, open: &mut OpenGroup) -> Result<()> {
+        let rows = (open.rows() - self.position).min(BATCH_ROWS);
+        let deleted = open.group.deleted.clone();
+        self.selection.begin(self.position, rows, deleted.as_deref());
+        self.position += rows;
+        let context = Context { request: &self.request, source: &self.source, filter: &self.filter };
+        for step in self.steps.iter_mut().filter(|step| !step.is_skipped()) {
+            if self.selection.count() == 0 {
+                break;
+            }
+            step.apply(open, &mut self.selection, &context)?;
+        }
+        Ok(())
+    }
+
+    /// The next batch of the open group; `None` at its end.
+    fn advance(&mut self, open: &mut OpenGroup) -> Result<Option<Batch>> {
+        loop {
+            let at_end = self.position == open.rows();
+            if self.collected.len() >= BATCH_ROWS_MIN || at_end && !self.collected.is_empty() {
+                let collected = std::mem::take(&mut self.collected);
+                return self.put_out(open, list_or_range(&collected)).map(Some);
+            }
+            if at_end {
+                return Ok(None);
+            }
+            self.select(open)?;
+            let count = self.selection.count();
+            if count == 0 {
+                continue;
+            }
+            if self.selection.is_all() && self.collected.is_empty() {
+                return self.put_out(open, RowSet::Range(self.selection.slice())).map(Some);
+            }
+            if self.collected.len() + count > BATCH_ROWS {
+                let collected = std::mem::replace(&mut self.collected, self.selection.rows().to_vec());
+                return self.put_out(open, list_or_range(&collected)).map(Some);
+            }
+            self.collected.extend_from_slice(self.selection.rows());
+        }
+    }
+
+    fn put_out(&self, open: &mut OpenGroup, rows: RowSet<'_>) -> Result<Batch> {
+        let mut columns = Vec::with_capacity(self.request.columns.len() + 1);
+        for ordinal in &self.request.columns {
+            let chunk = open.chunk(*ordinal, &self.request, &self.source)?;
+            columns.push(Arc::new(materialize(&chunk, &rows)));
+        }
+        if self.request.locator {
+            columns.push(Arc::new(locators(open.group.meta.first_row_id, &rows)));
+        }
+        self.source.metrics.add_rows_out(rows.len() as u64);
+        Ok(Batch::new(columns, rows.len()))
+    }
+}
+
+/// Positions without a gap as a range: ranges are copied faster.
+fn list_or_range(rows: &[u32]) -> RowSet<'_> {
+    match (rows.first(), rows.last()) {
+        (Some(first), Some(last)) if (last - first) as usize + 1 == rows.len() => {
+            RowSet::Range(*first as usize..*last as usize + 1)
+        }
+        _ => RowSet::List(rows),
     }
 }
 
 impl Source for ColumnScan {
-    fn next(&mut self) -> Result<Step> {
-        Err(gingham_plan::SqlError::unsupported("the columnar scan").into())
+    fn next(&mut self) -> Result<Pull> {
+        let mut pruned = 0;
+        loop {
+            if self.open.is_none() {
+                let Some(group) = self.groups.next() else { return Ok(Pull::Finished) };
+                if !self.enter(group) {
+                    pruned += 1;
+                    if pruned == GROUPS_PRUNED_MAX {
+                        return Ok(Pull::Working);
+                    }
+                    continue;
+                }
+            }
+            let Some(mut open) = self.open.take() else { continue };
+            let begun = self.position;
+            let advanced = self.advance(&mut open);
+            if advanced.is_err() {
+                // What is left of the scan would be a wrong answer.
+                self.groups = Vec::new().into_iter();
+                self.collected.clear();
+            }
+            let batch = advanced?;
+            if let Some(batch) = batch {
+                self.open = Some(open);
+                return Ok(Pull::Batch(batch));
+            }
+            if self.position > begun {
+                return Ok(Pull::Working);
+            }
+        }
     }
 }

@@ -1,0 +1,186 @@
+//! The rows of one slice of a group that are still in question.
+//!
+//! While most rows are, a byte a row says which, and predicates run over all of them in
+//! vector instructions; once few are, their positions are listed and predicates look at
+//! those only.
+
+use super::super::mask::RowMask;
+
+/// A list is better than a mask when fewer than one row in this many is left.
+const ROWS_PER_LISTED_MIN: usize = 8;
+
+/// Some of the rows `start .. start + rows` of a group.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    start: usize,
+    rows: usize,
+    form: Form,
+    /// 1 where a row is selected, while the form is `Mask`.
+    mask: Vec<u8>,
+    /// Positions in the group, ascending, while the form is `List`.
+    list: Vec<u32>,
+    /// Rows selected.
+    count: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    #[default]
+    All,
+    Mask,
+    List,
+}
+
+impl Selection {
+    /// Selects all rows of a slice but the deleted ones.
+    pub(crate) fn begin(&mut self, start: usize, rows: usize, deleted: Option<&RowMask>) {
+        (self.start, self.rows, self.form, self.count) = (start, rows, Form::All, rows);
+        if let Some(deleted) = deleted {
+            self.narrow(|mask| {
+                for (row, slot) in mask.iter_mut().enumerate() {
+                    *slot = u8::from(!deleted.contains(start + row));
+                }
+            });
+        }
+    }
+
+    /// The slice.
+    pub(crate) const fn slice(&self) -> std::ops::Range<usize> {
+        self.start..self.start + self.rows
+    }
+
+    /// Selected rows.
+    pub(crate) const fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Whether predicates should run over the whole slice.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.form != Form::List
+    }
+
+    /// Deselects everything.
+    pub(crate) fn clear(&mut self) {
+        self.form = Form::List;
+        self.list.clear();
+        self.count = 0;
+    }
+
+    /// Lets `f` set bytes of the mask to 0; only while dense.
+    pub(crate) fn narrow(&mut self, f: impl FnOnce(&mut [u8])) {
+        if self.form == Form::All {
+            self.mask.clear();
+            self.mask.resize(self.rows, 1);
+            self.form = Form::Mask;
+        }
+        f(&mut self.mask);
+        self.count = count(&self.mask);
+        if self.count == self.rows {
+            self.form = Form::All;
+        } else if self.count * ROWS_PER_LISTED_MIN < self.rows {
+            self.enlist();
+        }
+    }
+
+    /// Keeps the rows, given by position in the group, that pass.
+    pub(crate) fn retain(&mut self, mut pass: impl FnMut(usize) -> bool) {
+        self.make_list();
+        let mut kept = 0;
+        for index in 0..self.list.len() {
+            let row = self.list[index];
+            self.list[kept] = row;
+            kept += usize::from(pass(row as usize));
+        }
+        self.list.truncate(kept);
+        self.count = kept;
+    }
+
+    /// Keeps the rows at some ascending positions of the selection.
+    pub(crate) fn keep(&mut self, positions: &[u32]) {
+        self.make_list();
+        for (index, position) in positions.iter().enumerate() {
+            self.list[index] = self.list[*position as usize];
+        }
+        self.list.truncate(positions.len());
+        self.count = positions.len();
+    }
+
+    /// The selected rows, by position in the group.
+    pub(crate) fn rows(&mut self) -> &[u32] {
+        self.make_list();
+        &self.list
+    }
+
+    /// Whether all rows of the slice are selected.
+    pub(crate) fn is_all(&self) -> bool {
+        self.form == Form::All
+    }
+
+    fn make_list(&mut self) {
+        match self.form {
+            Form::All => {
+                self.list.clear();
+                self.list.extend(self.start as u32..(self.start + self.rows) as u32);
+                self.form = Form::List;
+            }
+            Form::Mask => self.enlist(),
+            Form::List => {}
+        }
+    }
+
+    fn enlist(&mut self) {
+        self.form = Form::List;
+        self.list.clear();
+        if self.count * 2 > self.rows {
+            // Without branches; the last write may be of a row that is not selected.
+            self.list.resize(self.rows, 0);
+            let mut next = 0;
+            for (row, selected) in self.mask.iter().enumerate() {
+                self.list[next] = (self.start + row) as u32;
+                next += usize::from(*selected);
+            }
+            self.list.truncate(next);
+            return;
+        }
+        let (eights, tail) = self.mask.as_chunks::<8>();
+        for (index, eight) in eights.iter().enumerate() {
+            let mut word = u64::from_le_bytes(*eight);
+            while word != 0 {
+                self.list.push((self.start + index * 8) as u32 + word.trailing_zeros() / 8);
+                word &= word - 1;
+            }
+        }
+        let before = self.start + eights.len() * 8;
+        self.list.extend((0..tail.len()).filter(|row| tail[*row] != 0).map(|row| (before + row) as u32));
+    }
+}
+
+fn count(mask: &[u8]) -> usize {
+    // Sums of up to 255 bytes fit a byte, which keeps the inner loop in byte lanes.
+    mask.chunks(255).map(|part| part.iter().fold(0u8, |sum, byte| sum + byte) as usize).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_and_lists_hold_the_same_rows() {
+        for step in [1, 2, 3, 7, 100, 5000] {
+            let rows = 2043;
+            let wanted: Vec<u32> = (0..rows as u32).filter(|row| row % step == 0).map(|row| row + 4096).collect();
+            let mut selection = Selection::default();
+            selection.begin(4096, rows, None);
+            selection.narrow(|mask| {
+                mask.iter_mut().enumerate().for_each(|(row, slot)| *slot &= u8::from(row as u32 % step == 0));
+            });
+            assert_eq!(selection.count(), wanted.len());
+            assert_eq!(selection.rows(), wanted);
+            selection.retain(|row| row % 2 == 0);
+            let even: Vec<u32> = wanted.into_iter().filter(|row| row % 2 == 0).collect();
+            assert_eq!(selection.rows(), even);
+            selection.keep(&[0]);
+            assert_eq!(selection.rows(), &even[..1]);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! What a predicate on a text column accepts, and whether it can accept anything
+//! between two bounds.
+
+use gingham_plan::BinaryOp;
+use memchr::memmem::Finder;
+use std::cmp::Ordering;
+
+/// A two-valued test of strings that are not NULL, by bytes.
+#[derive(Clone, Debug)]
+pub(crate) enum TextTest {
+    Never,
+    Always,
+    /// `value op constant`; the operator is a comparison.
+    Compare(BinaryOp, Vec<u8>),
+    /// One of these, ascending.
+    In(Vec<Vec<u8>>),
+    Like(Pattern),
+    Not(Box<TextTest>),
+    All(Vec<TextTest>),
+    Any(Vec<TextTest>),
+}
+
+/// A LIKE pattern whose only wildcard is `%`.
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    prefix: Vec<u8>,
+    middle: Vec<Finder<'static>>,
+    /// `None` without any `%`: then the prefix is all of the text.
+    suffix: Option<Vec<u8>>,
+}
+
+/// Whether `ordering` satisfies a comparison.
+pub(crate) const fn satisfies(op: BinaryOp, ordering: Ordering) -> bool {
+    match op {
+        BinaryOp::Equal => ordering.is_eq(),
+        BinaryOp::NotEqual => ordering.is_ne(),
+        BinaryOp::Less => ordering.is_lt(),
+        BinaryOp::LessOrEqual => ordering.is_le(),
+        BinaryOp::Greater => ordering.is_gt(),
+        BinaryOp::GreaterOrEqual => ordering.is_ge(),
+        _ => false,
+    }
+}
+
+impl Pattern {
+    /// The pattern, if it has no `_` and no escaped character.
+    pub(crate) fn new(pattern: &str, escape: Option<char>) -> Option<Self> {
+        if pattern.contains('_') || escape.is_some_and(|escape| pattern.contains(escape)) {
+            return None;
+        }
+        let mut runs = pattern.split('%');
+        let prefix = runs.next().unwrap_or_default().as_bytes().to_vec();
+        let suffix = runs.next_back().map(|run| run.as_bytes().to_vec());
+        let middle = runs.filter(|run| !run.is_empty()).map(|run| Finder::new(run).into_owned()).collect();
+        Some(Self { prefix, middle, suffix })
+    }
+
+    fn matches(&self, text: &[u8]) -> bool {
+        let Some(suffix) = &self.suffix else { return text == self.prefix };
+        if text.len() < self.prefix.len() + suffix.len() || !text.starts_with(&self.prefix) || !text.ends_with(suffix) {
+            return false;
+        }
+        let mut rest = &text[self.prefix.len()..text.len() - suffix.len()];
+        self.middle.iter().all(|finder| match finder.find(rest) {
+            Some(at) => {
+                rest = &rest[at + finder.needle().len()..];
+                true
+            }
+            None => false,
+        })
+    }
+
+    fn can_match_between(&self, min: &[u8], max: &[u8]) -> bool {
+        let prefix = &self.prefix;
+        // Something begins with the prefix unless all values are less than it, or all
+        // are greater than everything that begins with it.
+        max >= prefix.as_slice() && (min <= prefix.as_slice() || min.starts_with(prefix))
+    }
+
+    /// A string that every match contains, if searching many texts at once for it pays.
+    fn needle(&self) -> Option<&Finder<'static>> {
+        self.middle.iter().max_by_key(|finder| finder.needle().len()).filter(|finder| finder.needle().len() >= 2)
+    }
+}
+
+impl TextTest {
+    pub(crate) fn matches(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::Compare(op, value) => satisfies(*op, text.cmp(value)),
+            Self::In(values) => values.binary_search_by(|value| value.as_slice().cmp(text)).is_ok(),
+            Self::Like(pattern) => pattern.matches(text),
+            Self::Not(test) => !test.matches(text),
+            Self::All(tests) => tests.iter().all(|test| test.matches(text)),
+            Self::Any(tests) => tests.iter().any(|test| test.matches(text)),
+        }
+    }
+
+    /// `false` only if no string from `min` to `max` passes.
+    pub(crate) fn can_match_between(&self, min: &[u8], max: &[u8]) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::Compare(op, value) => {
+                let value = value.as_slice();
+                match op {
+                    BinaryOp::Equal => min <= value && value <= max,
+                    BinaryOp::NotEqual => !(min == value && max == value),
+                    BinaryOp::Less => min < value,
+                    BinaryOp::LessOrEqual => min <= value,
+                    BinaryOp::Greater => max > value,
+                    BinaryOp::GreaterOrEqual => max >= value,
+                    _ => true,
+                }
+            }
+            Self::In(values) => values.iter().any(|value| min <= value.as_slice() && value.as_slice() <= max),
+            Self::Like(pattern) => pattern.can_match_between(min, max),
+            // Equal bounds were not cut: all values are that one.
+            Self::Not(test) => min != max || !test.matches(min),
+            Self::All(tests) => tests.iter().all(|test| test.can_match_between(min, max)),
+            Self::Any(tests) => tests.iter().any(|test| test.can_match_between(min, max)),
+        }
+    }
+
+    /// Rough cost of testing one string, in nanoseconds.
+    pub(crate) fn cost(&self) -> f64 {
+        match self {
+            Self::Never | Self::Always => 0.0,
+            Self::Compare(..) => 5.0,
+            Self::In(values) => 5.0 + 2.0 * values.len() as f64,
+            Self::Like(pattern) if pattern.middle.is_empty() => 5.0,
+            Self::Like(_) => 25.0,
+            Self::Not(test) => test.cost(),
+            Self::All(tests) | Self::Any(tests) => tests.iter().map(Self::cost).sum(),
+        }
+    }
+
+    /// Tests strings that lie one after the other: `mask` at `index` becomes 0 where the
+    /// text from `offsets[index]` to `offsets[index + 1]` fails. A search for a substring
+    /// goes over all of them in one pass, which spares starting it for each.
+    pub(crate) fn mask(&self, offsets: &[u32], bytes: &[u8], mask: &mut [u8]) {
+        let text = |index: usize| &bytes[offsets[index] as usize..offsets[index + 1] as usize];
+        let (pattern, negated) = match self {
+            Self::Like(pattern) => (pattern, false),
+            Self::Not(inner) => match &**inner {
+                Self::Like(pattern) => (pattern, true),
+                _ => return self.mask_each(text, mask),
+            },
+            _ => return self.mask_each(text, mask),
+        };
+        let Some(finder) = pattern.needle() else { return self.mask_each(text, mask) };
+        let mut found = vec![0u8; mask.len()];
+        let (mut index, mut from) = (0, offsets[0] as usize);
+        let end = offsets[mask.len()] as usize;
+        while let Some(at) = finder.find(&bytes[from..end]) {
+            let at = from + at;
+            // Most texts have no match: the next one that does is near.
+            while offsets[index + 1] as usize <= at {
+                index += 1;
+            }
+            let text_end = offsets[index + 1] as usize;
+            if at + finder.needle().len() <= text_end {
+                found[index] = u8::from(pattern.matches(text(index)));
+                from = text_end;
+            } else {
+                from = at + 1;
+            }
+        }
+        for (mask, found) in mask.iter_mut().zip(&found) {
+            *mask &= found ^ u8::from(negated);
+        }
+    }
+
+    fn mask_each<'a>(&self, text: impl Fn(usize) -> &'a [u8], mask: &mut [u8]) {
+        for (index, mask) in mask.iter_mut().enumerate() {
+            *mask &= u8::from(*mask != 0 && self.matches(text(index)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn like(pattern: &str) -> TextTest {
+        TextTest::Like(Pattern::new(pattern, None).expect("no underscore"))
+    }
+
+    #[test]
+    fn patterns_match_whole_texts() {
+        for (pattern, yes, no) in [
+            ("abc", "abc", "abcd"),
+            ("ab%", "abc", "xabc"),
+            ("%bc", "abc", "abcd"),
+            ("%b%", "abc", "ac"),
+            ("%ab%ab%", "xabab", "xab"),
+            ("a%a", "aba", "a"),
+            ("", "", "a"),
+            ("%special%requests%", "a special case of requests", "requests special"),
+        ] {
+            assert!(like(pattern).matches(yes.as_bytes()), "{pattern} {yes}");
+            assert!(!like(pattern).matches(no.as_bytes()), "{pattern} {no}");
+        }
+        assert!(Pattern::new("a_c", None).is_none());
+        assert!(Pattern::new("a\\%c", Some('\\')).is_none());
+    }
+
+    #[test]
+    fn one_pass_over_many_texts_agrees_with_each() {
+        let texts = ["xgreen", "gre", "en green", "", "green", "gr", "een", "greengreen", "g"];
+        let mut offsets = vec![0u32];
+        let bytes: Vec<u8> = texts.concat().into_bytes();
+        texts.iter().for_each(|t| offsets.push(offsets[offsets.len() - 1] + t.len() as u32));
+        for test in [like("%green%"), TextTest::Not(Box::new(like("%green%"))), like("%green%green%"), like("g%e%n")] {
+            let mut mask = vec![1u8; texts.len()];
+            test.mask(&offsets, &bytes, &mut mask);
+            let each: Vec<u8> = texts.iter().map(|t| u8::from(test.matches(t.as_bytes()))).collect();
+            assert_eq!(mask, each, "{test:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_exclude_only_what_cannot_match() {
+        let range = |test: &TextTest| test.can_match_between(b"BRASS", b"PROMO ANODIZED");
+        assert!(range(&like("PROMO%")));
+        assert!(!range(&like("PROMX%")));
+        assert!(!range(&like("A%")));
+        assert!(range(&like("BR%")));
+        assert!(!range(&TextTest::Compare(BinaryOp::Less, b"B".to_vec())));
+        assert!(!range(&TextTest::In(vec![b"A".to_vec(), b"Z".to_vec()])));
+    }
+}
