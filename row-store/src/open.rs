@@ -125,9 +125,10 @@ fn recover(mut file: StoreFile, meta: Meta, options: StoreOptions) -> Result<Sta
     let end = last.map_or(0, |(_, payload)| payload.end as u64);
     let log = Log::foreign(meta.log_bytes(), meta.epoch, end, last.map_or(meta.commit_sequence, |commit| commit.0));
     let mut state = assemble(pager, log, meta, directory, options, false);
-    if scan.touched {
+    // A process that was killed may have left the meta slot or the log unflushed.
+    state.recovered_unsynced = true;
+    if !scan.commits.is_empty() {
         replay(&mut state, &region, &scan)?;
-        state.recovered_unsynced = true;
     }
     if crate::mutation::is_active("new epoch and log chain") {
         state.log.adopt(&scan, &meta);

@@ -375,9 +375,7 @@ impl<'a> RowReader<'a> {
             SqlType::Date => self.fixed_at(place).map(|bytes| Value::Date(i32::from_le_bytes(bytes))),
             SqlType::Timestamp => self.int(column).map(Value::Timestamp),
             SqlType::Double => self.double(column).map(Value::Double),
-            SqlType::Decimal { scale, .. } => {
-                self.decimal(column).map(|unscaled| Value::Decimal { unscaled, scale })
-            }
+            SqlType::Decimal { scale, .. } => self.decimal(column).map(|unscaled| Value::Decimal { unscaled, scale }),
             SqlType::Text => self.text(column).map(|text| Value::Text(text.to_owned())),
             SqlType::Blob => self.bytes(column).map(|bytes| Value::Blob(bytes.to_vec())),
             SqlType::Null | SqlType::Interval => None,
@@ -398,9 +396,8 @@ mod tests {
             any::<i32>().prop_map(|v| (SqlType::Integer, Value::Int(i64::from(v)))),
             any::<i64>().prop_map(|v| (SqlType::BigInt, Value::Int(v))),
             (-1e300..1e300).prop_map(|v: f64| (SqlType::Double, Value::Double(v))),
-            any::<i32>().prop_map(|v| {
-                (SqlType::decimal(15, 2), Value::Decimal { unscaled: i128::from(v), scale: 2 })
-            }),
+            any::<i32>()
+                .prop_map(|v| { (SqlType::decimal(15, 2), Value::Decimal { unscaled: i128::from(v), scale: 2 }) }),
             any::<i128>().prop_map(|v| (SqlType::decimal(38, 5), Value::Decimal { unscaled: v, scale: 5 })),
             ".{0,20}".prop_map(|v| (SqlType::Text, Value::Text(v))),
             prop::collection::vec(any::<u8>(), 0..20).prop_map(|v| (SqlType::Blob, Value::Blob(v))),

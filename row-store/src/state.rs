@@ -65,7 +65,7 @@ pub(crate) struct State {
     pub(crate) writer_open: bool,
     /// Extents were written that no sync has covered.
     pub(crate) extents_unsynced: bool,
-    /// Log records were replayed that may not be durable (REC-5).
+    /// What recovery found may not be durable (REC-5).
     pub(crate) recovered_unsynced: bool,
     /// When the oldest relaxed commit began to wait.
     pub(crate) relaxed_since_ms: Option<u64>,

@@ -103,8 +103,6 @@ pub(crate) fn read(log: &[u8], offset: usize) -> Option<Found> {
 pub(crate) struct Scan {
     /// Each commit's number and where its payload is.
     pub(crate) commits: Vec<(u64, Range<usize>)>,
-    /// Whether there are any.
-    pub(crate) touched: bool,
     /// Where the next record would go.
     pub(crate) end: usize,
     /// Checksum of the last record.
@@ -142,7 +140,6 @@ pub(crate) fn scan(log: &[u8], epoch: u64, meta_checksum: u64, commit_sequence: 
         result.commits.push((header.sequence, found.payload));
         (offset, previous, sequence) = (found.end, found.checksum, header.sequence);
     }
-    result.touched = !result.commits.is_empty();
     result.end = offset;
     result.last_checksum = previous;
     // A record cannot be durable without those before it (LOG-2): one further on that

@@ -57,22 +57,64 @@ pub enum Fate {
 /// Bytes that a device writes at once.
 pub const SECTOR_BYTES: usize = 512;
 
+/// A file's bytes in shared blocks, so that copies of a disk cost next to nothing.
+#[derive(Clone, Default)]
+struct Content {
+    blocks: Vec<Arc<[u8; BLOCK_BYTES]>>,
+    bytes: usize,
+}
+
+const BLOCK_BYTES: usize = 4096;
+
+impl Content {
+    fn resize(&mut self, bytes: usize) {
+        self.blocks.resize_with(bytes.div_ceil(BLOCK_BYTES), || Arc::new([0; BLOCK_BYTES]));
+        let tail = bytes % BLOCK_BYTES;
+        if bytes < self.bytes
+            && tail != 0
+            && let Some(last) = self.blocks.last_mut()
+        {
+            Arc::make_mut(last)[tail..].fill(0);
+        }
+        self.bytes = bytes;
+    }
+
+    fn write(&mut self, offset: usize, bytes: &[u8]) {
+        if self.bytes < offset + bytes.len() {
+            self.resize(offset + bytes.len());
+        }
+        let (mut at, mut rest) = (offset, bytes);
+        while !rest.is_empty() {
+            let within = at % BLOCK_BYTES;
+            let (now, later) = rest.split_at(rest.len().min(BLOCK_BYTES - within));
+            Arc::make_mut(&mut self.blocks[at / BLOCK_BYTES])[within..within + now.len()].copy_from_slice(now);
+            at += now.len();
+            rest = later;
+        }
+    }
+
+    fn read(&self, offset: usize, buffer: &mut [u8]) -> Option<()> {
+        offset.checked_add(buffer.len()).filter(|end| *end <= self.bytes)?;
+        let (mut at, mut rest) = (offset, buffer);
+        while !rest.is_empty() {
+            let within = at % BLOCK_BYTES;
+            let (now, later) = rest.split_at_mut(rest.len().min(BLOCK_BYTES - within));
+            now.copy_from_slice(&self.blocks[at / BLOCK_BYTES][within..within + now.len()]);
+            at += now.len();
+            rest = later;
+        }
+        Some(())
+    }
+}
+
 #[derive(Clone, Default)]
 struct FileState {
-    durable: Vec<u8>,
+    durable: Content,
     /// What a process sees: the durable content with all unsynced changes.
-    current: Vec<u8>,
+    current: Content,
     unsynced: Vec<Unsynced>,
     readers: u32,
     writer: bool,
-}
-
-fn apply_write(content: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
-    let end = offset + bytes.len();
-    if content.len() < end {
-        content.resize(end, 0);
-    }
-    content[offset..end].copy_from_slice(bytes);
 }
 
 impl FileState {
@@ -81,18 +123,18 @@ impl FileState {
             let fate = fate_of(index, change);
             match (change, fate) {
                 (_, Fate::Drop) => {}
-                (Unsynced::SetLen(bytes), _) => self.durable.resize(*bytes as usize, 0),
+                (Unsynced::SetLen(bytes), _) => self.durable.resize(*bytes as usize),
                 (Unsynced::Write { offset, bytes }, Fate::Keep) => {
-                    apply_write(&mut self.durable, *offset as usize, bytes);
+                    self.durable.write(*offset as usize, bytes);
                 }
                 (Unsynced::Write { offset, bytes }, Fate::Prefix(length)) => {
-                    apply_write(&mut self.durable, *offset as usize, &bytes[..length.min(bytes.len())]);
+                    self.durable.write(*offset as usize, &bytes[..length.min(bytes.len())]);
                 }
                 (Unsynced::Write { offset, bytes }, Fate::Sectors(sectors)) => {
                     for sector in sectors {
                         let start = (sector * SECTOR_BYTES).min(bytes.len());
                         let end = (start + SECTOR_BYTES).min(bytes.len());
-                        apply_write(&mut self.durable, *offset as usize + start, &bytes[start..end]);
+                        self.durable.write(*offset as usize + start, &bytes[start..end]);
                     }
                 }
             }
@@ -199,12 +241,17 @@ impl FaultVfs {
 
     /// The bytes of a file as a process sees them.
     pub fn bytes(&self, name: &str) -> Vec<u8> {
-        self.disk().files.get(name).map(|file| file.current.clone()).unwrap_or_default()
+        let current = self.disk().files.get(name).map(|file| file.current.clone()).unwrap_or_default();
+        let mut bytes: Vec<u8> = current.blocks.iter().flat_map(|block| block.iter().copied()).collect();
+        bytes.truncate(current.bytes);
+        bytes
     }
 
     /// Replaces a file's bytes, durably.
-    pub fn set_bytes(&self, name: &str, bytes: Vec<u8>) {
-        let state = FileState { durable: bytes.clone(), current: bytes, ..FileState::default() };
+    pub fn set_bytes(&self, name: &str, bytes: &[u8]) {
+        let mut content = Content::default();
+        content.write(0, bytes);
+        let state = FileState { durable: content.clone(), current: content, ..FileState::default() };
         self.disk().files.insert(name.to_owned(), state);
     }
 }
@@ -285,8 +332,8 @@ fn file<'a>(disk: &'a mut Disk, name: &str) -> Result<&'a mut FileState> {
 
 fn change(file: &mut FileState, change: Unsynced) {
     match &change {
-        Unsynced::Write { offset, bytes } => apply_write(&mut file.current, *offset as usize, bytes),
-        Unsynced::SetLen(bytes) => file.current.resize(*bytes as usize, 0),
+        Unsynced::Write { offset, bytes } => file.current.write(*offset as usize, bytes),
+        Unsynced::SetLen(bytes) => file.current.resize(*bytes as usize),
     }
     file.unsynced.push(change);
 }
@@ -294,16 +341,11 @@ fn change(file: &mut FileState, change: Unsynced) {
 impl VfsFile for FaultFile {
     fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.with(|disk, name| {
-            let content = &file(disk, name)?.current;
             let start = usize::try_from(offset).unwrap_or(usize::MAX);
-            let found = start.checked_add(buffer.len()).and_then(|end| content.get(start..end));
-            match found {
-                Some(bytes) => {
-                    buffer.copy_from_slice(bytes);
-                    Ok(())
-                }
-                None => Err(Error::Io { operation: "read", message: "read past the end of the file".into() }),
-            }
+            file(disk, name)?
+                .current
+                .read(start, buffer)
+                .ok_or_else(|| Error::Io { operation: "read", message: "read past the end of the file".into() })
         })
     }
 
@@ -313,7 +355,7 @@ impl VfsFile for FaultFile {
             let fault = disk.operate();
             let full = disk.full;
             let file = file(disk, name)?;
-            let grows = offset + bytes.len() as u64 > file.current.len() as u64;
+            let grows = offset + bytes.len() as u64 > file.current.bytes as u64;
             let written = match fault {
                 Some(Fault::Error | Fault::Full) => 0,
                 Some(Fault::Short) => bytes.len() / 2,
@@ -333,7 +375,7 @@ impl VfsFile for FaultFile {
     }
 
     fn len(&mut self) -> Result<u64> {
-        self.with(|disk, name| Ok(file(disk, name)?.current.len() as u64))
+        self.with(|disk, name| Ok(file(disk, name)?.current.bytes as u64))
     }
 
     fn set_len(&mut self, bytes: u64) -> Result<()> {
@@ -345,7 +387,7 @@ impl VfsFile for FaultFile {
             match fault {
                 Some(Fault::Error) => return Err(injected("set_len")),
                 Some(Fault::Full | Fault::Short) => return Err(Error::Full),
-                _ if full && bytes > file.current.len() as u64 => return Err(Error::Full),
+                _ if full && bytes > file.current.bytes as u64 => return Err(Error::Full),
                 _ => change(file, Unsynced::SetLen(bytes)),
             }
             if fault == Some(Fault::Crash) { Err(crashed()) } else { Ok(()) }
@@ -360,7 +402,7 @@ impl VfsFile for FaultFile {
             Some(Fault::FullForever) | None => {
                 let file = file(disk, name)?;
                 file.unsynced.clear();
-                file.durable.clone_from(&file.current);
+                file.durable = file.current.clone();
                 Ok(())
             }
         })
