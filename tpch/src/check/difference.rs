@@ -61,12 +61,14 @@ pub enum Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ColumnCount { expected, found } => write!(f, "expected {expected} columns, found {found}"),
+            Self::ColumnCount { expected, found } => {
+                write!(f, "expected {}, found {found}", counted(*expected, "column"))
+            }
             Self::ColumnType { column, expected, found } => {
                 write!(f, "column {column}: expected {expected}, found type {found}")
             }
             Self::RowCount { expected, found, first } => {
-                write!(f, "expected {expected} rows, found {found}; {first}")
+                write!(f, "expected {}, found {found}; {first}", counted(*expected, "row"))
             }
             Self::MissingRow { row, expected } => write!(f, "row {row} is missing: {expected}"),
             Self::UnexpectedRow { row, found } => write!(f, "row {row} is one too many: {found}"),
@@ -75,4 +77,8 @@ impl fmt::Display for Difference {
             }
         }
     }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

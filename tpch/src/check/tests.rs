@@ -96,10 +96,10 @@ fn a_row_too_many_is_found() {
     let mut result = result_of(&answer);
     result.rows.push(answer.rows[0].clone());
     let difference = check(&answer, &result).expect_err("one row too many");
-    assert_eq!(difference.to_string(), "expected 1 rows, found 2; row 2 is one too many: 1193053.2253");
+    assert_eq!(difference.to_string(), "expected 1 row, found 2; row 2 is one too many: 1193053.2253");
     result.rows.clear();
     let difference = check(&answer, &result).expect_err("no row");
-    assert_eq!(difference.to_string(), "expected 1 rows, found 0; row 1 is missing: 1193053.2253");
+    assert_eq!(difference.to_string(), "expected 1 row, found 0; row 1 is missing: 1193053.2253");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a run printed and saved: a table of queries and a JSON document.
 
 use crate::arguments::Route;
-use gingham_tpch::{Error, Layout, Loaded, QueryNumber, QueryRun};
+use gingham_tpch::{Error, Layout, Loaded, QueryNumber, QueryRun, TableLoad};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -49,9 +49,10 @@ impl Report {
         match &self.loaded {
             Loaded::Before => text.push_str("loaded before\n"),
             Loaded::Now(tables) => {
-                push_line(&mut text, &["table", "rows", "load ms"], "");
+                push_line(&mut text, &["table", "rows", "generate ms", "load ms"], "");
                 for load in tables {
-                    let cells = [load.table.name(), &load.rows.to_string(), &milliseconds(load.elapsed)];
+                    let times = [milliseconds(load.generating), milliseconds(load.loading)];
+                    let cells = [load.table.name(), &load.rows.to_string(), &times[0], &times[1]];
                     push_line(&mut text, &cells, "");
                 }
             }
@@ -73,13 +74,16 @@ impl Report {
         match &outcome.result {
             Ok(run) => {
                 let warm = run.warm_median().map_or_else(|| "-".to_owned(), milliseconds);
-                let cells = [&query, &run.rows.to_string(), &milliseconds(run.cold), &warm].map(String::as_str);
+                let cells = [query, run.rows.to_string(), milliseconds(run.cold), warm];
                 push_line(&mut text, &cells, if checked { "ok" } else { "not checked" });
             }
             Err(Error::Difference { difference, .. }) => {
-                push_line(&mut text, &[&query, "-", "-", "-"], &format!("DIFFERENCE: {difference}"));
+                push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("DIFFERENCE: {difference}"));
             }
-            Err(error) => push_line(&mut text, &[&query, "-", "-", "-"], &format!("ERROR: {error}")),
+            Err(Error::Target { message, .. }) => {
+                push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("ERROR: {message}"));
+            }
+            Err(error) => push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("ERROR: {error}")),
         }
         text
     }
@@ -111,10 +115,7 @@ impl Report {
     fn document(&self) -> Value {
         let loads = match &self.loaded {
             Loaded::Before => Value::Null,
-            Loaded::Now(tables) => tables
-                .iter()
-                .map(|load| json!({"table": load.table.name(), "rows": load.rows, "ms": number_ms(load.elapsed)}))
-                .collect(),
+            Loaded::Now(tables) => tables.iter().map(load_document).collect(),
         };
         json!({
             "notice": NOTICE,
@@ -126,6 +127,15 @@ impl Report {
             "queries": self.outcomes.iter().map(query_document).collect::<Vec<_>>(),
         })
     }
+}
+
+fn load_document(load: &TableLoad) -> Value {
+    json!({
+        "table": load.table.name(),
+        "rows": load.rows,
+        "generate_ms": number_ms(load.generating),
+        "load_ms": number_ms(load.loading),
+    })
 }
 
 fn query_document(outcome: &Outcome) -> Value {
@@ -159,8 +169,9 @@ fn milliseconds(elapsed: Duration) -> String {
 }
 
 /// The first cell flush left, the others flush right, then the remark.
-fn push_line(text: &mut String, cells: &[&str], remark: &str) {
+fn push_line<T: AsRef<str>>(text: &mut String, cells: &[T], remark: &str) {
     for (position, cell) in cells.iter().enumerate() {
+        let cell = cell.as_ref();
         // Writing to a String cannot fail.
         let _ = if position == 0 { write!(text, "{cell:<10}") } else { write!(text, "{cell:>12}") };
     }
