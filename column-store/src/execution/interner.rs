@@ -69,6 +69,11 @@ impl Interner {
         Ok(number)
     }
 
+    /// The number of a string, if it has one.
+    pub(crate) fn find(&self, bytes: &[u8]) -> Option<u32> {
+        self.find_hashed(hash_bytes(bytes), bytes)
+    }
+
     fn find_hashed(&self, hash: u32, bytes: &[u8]) -> Option<u32> {
         self.table.find(hash, |entry| self.strings.get(entry) == bytes)
     }

@@ -19,6 +19,7 @@ use crate::expression::EvaluatorSet;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Data, Dictionary, TextVector, Vector};
 use accumulators::Accumulators;
+pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
 use std::sync::Arc;
 

@@ -1,0 +1,227 @@
+//! The build side's rows by key.
+//!
+//! The keys are known in full before the first probe, so that their bounds decide the
+//! form: packed keys of a small range index an array directly; other packed keys are
+//! hashed; keys that do not fit 64 bits are hashed and compared as rows of integers.
+//! Rows of equal keys hang on a chain, in their order, which is made only if there are
+//! any.
+//!
+//! A probe takes a batch: positions first, then slots, then keys, so that cache misses
+//! overlap.
+
+use crate::execution::hash::{hash_word, hash_words};
+use crate::execution::keys::{Bounds, KeyWords, Layout, wide_rows, wide_stride};
+
+/// Arrays up to this many slots (4 MiB) are made for any but the smallest build side.
+const DIRECT_SLOTS_FREE: u128 = 1 << 20;
+/// Slots for each row that a larger array may have.
+const DIRECT_SLOTS_PER_ROW: u128 = 8;
+/// Slots for each row of a small build side that an array may have.
+const DIRECT_SLOTS_PER_ROW_SMALL: u128 = 1024;
+
+/// Rows that one slice of the build inserts.
+pub(super) const INSERT_ROWS: usize = 1 << 16;
+
+/// Build rows by key. Rows are given out plus one; 0 is none.
+#[derive(Debug)]
+pub(super) struct JoinTable {
+    form: Form,
+    rows: usize,
+    /// For each row, the next one of the same key plus one; empty while keys are unique.
+    next: Vec<u32>,
+    /// Rows that may be found: others have a NULL that equals nothing.
+    findable: Option<Vec<bool>>,
+    /// How many rows, counted from the end, are inserted.
+    inserted: usize,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// Packed key to row.
+    Direct { layout: Layout, keys: Vec<u64>, slots: Vec<u32> },
+    /// Hash of the packed key to row.
+    Packed { layout: Layout, keys: Vec<u64>, slots: Vec<u32>, shift: u32 },
+    /// Hash of the integers to row.
+    Wide { keys: Vec<u64>, stride: usize, slots: Vec<u32>, shift: u32 },
+}
+
+impl JoinTable {
+    /// A table over the keys of all build rows, none inserted yet.
+    pub(super) fn new(keys: &KeyWords, findable: Option<Vec<bool>>) -> Self {
+        let bounds: Vec<Bounds> = findable_bounds(keys, findable.as_deref());
+        let rows = keys.rows;
+        let slots = (rows.max(8) * 2).next_power_of_two().min(1 << 31);
+        let shift = 32 - slots.trailing_zeros();
+        let form = match Layout::new(&bounds) {
+            Some(layout) => {
+                let keys = layout.pack(keys);
+                if direct_pays(layout.slots, rows) {
+                    let slots = vec![0; layout.slots as usize];
+                    Form::Direct { layout, keys, slots }
+                } else {
+                    Form::Packed { layout, keys, slots: vec![0; slots], shift }
+                }
+            }
+            None => {
+                let stride = wide_stride(keys.words.len());
+                Form::Wide { keys: wide_rows(keys), stride, slots: vec![0; slots], shift }
+            }
+        };
+        Self { form, rows, next: Vec::new(), findable, inserted: 0 }
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        let form = match &self.form {
+            Form::Direct { keys, slots, .. } | Form::Packed { keys, slots, .. } | Form::Wide { keys, slots, .. } => {
+                keys.capacity() * 8 + slots.capacity() * 4
+            }
+        };
+        form + self.next.capacity() * 4
+    }
+
+    /// Inserts up to [`INSERT_ROWS`] more rows; `true` when all are in. Later rows go
+    /// first, so that chains are in ascending order.
+    pub(super) fn insert_more(&mut self) -> bool {
+        let end = self.rows - self.inserted;
+        let start = end.saturating_sub(INSERT_ROWS);
+        for row in (start..end).rev() {
+            if self.findable.as_ref().is_none_or(|f| f[row]) {
+                self.insert(row);
+            }
+        }
+        self.inserted = self.rows - start;
+        if start > 0 {
+            return false;
+        }
+        self.findable = None;
+        // An array needs no keys to compare once it is filled.
+        if let Form::Direct { keys, .. } = &mut self.form {
+            *keys = Vec::new();
+        }
+        true
+    }
+
+    fn insert(&mut self, row: usize) {
+        let slot = match &mut self.form {
+            Form::Direct { keys, slots, .. } => &mut slots[keys[row] as usize],
+            Form::Packed { keys, slots, shift, .. } => {
+                let key = keys[row];
+                let at = position(slots, hash_word(key), *shift, |other| keys[other] == key);
+                &mut slots[at]
+            }
+            Form::Wide { keys, stride, slots, shift } => {
+                let key = |row: usize| &keys[row * *stride..(row + 1) * *stride];
+                let at = position(slots, hash_words(key(row)), *shift, |other| key(other) == key(row));
+                &mut slots[at]
+            }
+        };
+        if *slot != 0 {
+            if self.next.is_empty() {
+                self.next = vec![0; self.rows];
+            }
+            self.next[row] = *slot;
+        }
+        *slot = row as u32 + 1;
+    }
+
+    /// Whether no two rows that can be found have the same key.
+    pub(super) fn unique(&self) -> bool {
+        self.next.is_empty()
+    }
+
+    /// The row after `row` with the same key, plus one.
+    #[inline]
+    pub(super) fn next(&self, row: u32) -> u32 {
+        self.next.get(row as usize).copied().unwrap_or(0)
+    }
+
+    /// For every probe row the first build row of its key plus one, or 0. `inside`
+    /// tells which rows may match at all.
+    pub(super) fn heads(&self, probe: &KeyWords, mut inside: Vec<bool>) -> Vec<u32> {
+        match &self.form {
+            Form::Direct { layout, slots, .. } => {
+                layout.mark_inside(probe, &mut inside);
+                let packed = layout.pack(probe);
+                packed
+                    .iter()
+                    .zip(&inside)
+                    .map(|(key, inside)| if *inside { slots[*key as usize] } else { 0 })
+                    .collect()
+            }
+            Form::Packed { layout, keys, slots, shift } => {
+                layout.mark_inside(probe, &mut inside);
+                let packed = layout.pack(probe);
+                let mut heads: Vec<u32> =
+                    packed.iter().map(|key| slots[(hash_word(*key) >> shift) as usize]).collect();
+                let mut collided = Vec::new();
+                for (row, (head, (key, inside))) in heads.iter_mut().zip(packed.iter().zip(&inside)).enumerate() {
+                    let found = keys.get((*head as usize).wrapping_sub(1));
+                    if *head != 0 && *inside && found != Some(key) {
+                        collided.push(row);
+                    }
+                    *head = if *inside { *head } else { 0 };
+                }
+                for row in collided {
+                    let key = packed[row];
+                    heads[row] = slots[position(slots, hash_word(key), *shift, |other| keys[other] == key)];
+                }
+                heads
+            }
+            Form::Wide { keys, stride, slots, shift } => {
+                let rows = wide_rows(probe);
+                let build = |row: usize| &keys[row * stride..(row + 1) * stride];
+                rows.chunks_exact(*stride)
+                    .zip(&inside)
+                    .map(|(key, inside)| {
+                        if !*inside {
+                            return 0;
+                        }
+                        slots[position(slots, hash_words(key), *shift, |other| build(other) == key)]
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// The form, for EXPLAIN and tests.
+    #[cfg(test)]
+    pub(super) fn form_name(&self) -> &'static str {
+        match self.form {
+            Form::Direct { .. } => "direct",
+            Form::Packed { .. } => "packed",
+            Form::Wide { .. } => "wide",
+        }
+    }
+}
+
+fn direct_pays(slots: u128, rows: usize) -> bool {
+    let rows = rows as u128;
+    let free = DIRECT_SLOTS_FREE.min(rows * DIRECT_SLOTS_PER_ROW_SMALL);
+    slots <= (rows * DIRECT_SLOTS_PER_ROW).max(free).min(1 << 31)
+}
+
+/// The slot of the key that `equal` knows, or the free one where it belongs.
+#[inline]
+fn position(slots: &[u32], hash: u32, shift: u32, equal: impl Fn(usize) -> bool) -> usize {
+    let mask = slots.len() - 1;
+    let mut at = (hash >> shift) as usize;
+    while slots[at] != 0 && !equal(slots[at] as usize - 1) {
+        at = (at + 1) & mask;
+    }
+    at
+}
+
+/// Bounds over the rows that can be found: others would widen them for nothing.
+fn findable_bounds(keys: &KeyWords, findable: Option<&[bool]>) -> Vec<Bounds> {
+    let bounds = |(words, valid): (&Vec<i64>, &Option<Vec<bool>>)| match (valid, findable) {
+        (valid, None) => Bounds::of(words, valid.as_deref()),
+        (None, Some(findable)) => Bounds { nulls: false, ..Bounds::of(words, Some(findable)) },
+        (Some(valid), Some(findable)) => {
+            let both: Vec<bool> = valid.iter().zip(findable).map(|(a, b)| *a && *b).collect();
+            // NULLs of rows that can be found are those of keys where NULL equals NULL.
+            let nulls = valid.iter().zip(findable).any(|(valid, findable)| !valid && *findable);
+            Bounds { nulls, ..Bounds::of(words, Some(&both)) }
+        }
+    };
+    keys.words.iter().zip(&keys.valid).map(bounds).collect()
+}

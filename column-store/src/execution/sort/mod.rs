@@ -1,0 +1,96 @@
+//! ORDER BY, whole or the first rows only.
+//!
+//! Rows are kept column by column and their numbers are sorted, by keys packed into one
+//! integer as far as they fit it ([`order`]). Rows that are equal in every key stay in
+//! the order in which they came.
+
+mod full;
+mod order;
+mod top;
+
+use super::columns::ColumnStore;
+use super::limit::bounds;
+use super::stage::{Operator, Site};
+use crate::Result;
+use crate::expression::EvaluatorSet;
+use crate::vector::Batch;
+use gingham_plan::{Expr, SortKey};
+use gingham_types::SqlType;
+
+/// With at most this many rows wanted only so many are kept.
+const TOP_ROWS_MAX: u64 = 100_000;
+
+/// One key over kept rows.
+#[derive(Clone, Debug)]
+struct Key {
+    /// Which kept column.
+    column: usize,
+    ty: SqlType,
+    descending: bool,
+    nulls_first: bool,
+}
+
+/// What is kept of the input: its columns, then keys that are not columns.
+#[derive(Debug)]
+struct Rows {
+    types: Vec<SqlType>,
+    /// Columns of the input.
+    width: usize,
+    extra: EvaluatorSet,
+    keys: Vec<Key>,
+}
+
+impl Rows {
+    fn new(site: &Site<'_>, sort_keys: &[SortKey]) -> Result<Self> {
+        let mut types = site.node.types();
+        let width = types.len();
+        let mut extra = Vec::new();
+        let mut keys = Vec::new();
+        for key in sort_keys {
+            let column = match &key.expr {
+                Expr::Column { index, .. } => *index,
+                expr => {
+                    types.push(expr.ty());
+                    extra.push(expr.clone());
+                    types.len() - 1
+                }
+            };
+            let SortKey { descending, nulls_first, .. } = *key;
+            keys.push(Key { column, ty: key.expr.ty(), descending, nulls_first });
+        }
+        Ok(Self { types, width, extra: EvaluatorSet::new(&extra, &site.scope.runtime())?, keys })
+    }
+
+    fn store(&self) -> ColumnStore {
+        ColumnStore::new(&self.types)
+    }
+
+    /// The batch with its extra keys.
+    fn widen(&self, batch: &Batch) -> Result<Batch> {
+        let mut columns = batch.columns.clone();
+        columns.extend(self.extra.evaluate(batch)?);
+        Ok(Batch::new(columns, batch.rows))
+    }
+
+    /// The output of kept rows.
+    fn narrow(&self, mut batch: Batch) -> Batch {
+        batch.columns.truncate(self.width);
+        batch
+    }
+}
+
+/// The operator for a sort node.
+pub(crate) fn build(
+    site: &Site<'_>,
+    keys: &[SortKey],
+    limit: Option<&Expr>,
+    offset: Option<&Expr>,
+) -> Result<Box<dyn Operator>> {
+    let (limit, offset) = bounds(limit, offset, &site.scope.runtime())?;
+    let rows = Rows::new(site, keys)?;
+    let memory = site.scope.context.reservation();
+    if limit.saturating_add(offset) <= TOP_ROWS_MAX {
+        return Ok(Box::new(top::TopOperator::new(site.input(0), rows, limit as usize, offset as usize, memory)));
+    }
+    Ok(Box::new(full::SortOperator::new(site.input(0), rows, limit, offset, memory)))
+}
