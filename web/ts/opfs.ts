@@ -1,0 +1,153 @@
+/**
+ * The files of a database in the origin private file system: opened before the engine starts,
+ * closed after it stopped. A database is owned by one worker at a time.
+ */
+
+import { Codes, GinghamError } from "./errors.js";
+
+/** The part of `FileSystemSyncAccessHandle` that is used; TypeScript's DOM library leaves it out. */
+export interface SyncAccessHandle {
+  read(buffer: Uint8Array, options: { at: number }): number;
+  write(buffer: Uint8Array, options: { at: number }): number;
+  truncate(size: number): void;
+  getSize(): number;
+  flush(): void;
+  close(): void;
+}
+
+interface SyncFileHandle extends FileSystemFileHandle {
+  createSyncAccessHandle?: () => Promise<SyncAccessHandle>;
+}
+
+/** The open files of one database. */
+export interface OpenFiles {
+  readonly names: string[];
+  readonly handles: SyncAccessHandle[];
+  /** Closes the files and lets others have the database. Safe to call twice. */
+  release(): void;
+}
+
+const DIRECTORY = "gingham";
+
+/**
+ * How long an owner that is going away may take to let go: a terminated worker's lock and files
+ * are released a moment after `terminate` returns.
+ */
+const GRACE_MS = 400;
+const RETRY_MS = 10;
+
+/** Opens the files of a database, creating them where they are missing. */
+export async function openFiles(name: string): Promise<OpenFiles> {
+  const unlock = await lock(name);
+  try {
+    const directory = await databaseDirectory(true);
+    const file: SyncFileHandle = await directory.getFileHandle(fileName(name), { create: true });
+    const handle = await openHandle(name, file);
+    let open = true;
+    const release = (): void => {
+      if (!open) return;
+      open = false;
+      handle.close();
+      unlock();
+    };
+    return { names: [name], handles: [handle], release };
+  } catch (error) {
+    unlock();
+    throw asGinghamError(name, error);
+  }
+}
+
+/** Removes a database that nobody has open. No error if there is none. */
+export async function deleteFiles(name: string): Promise<void> {
+  const unlock = await lock(name);
+  try {
+    const directory = await databaseDirectory(false);
+    await directory.removeEntry(fileName(name));
+  } catch (error) {
+    if (!(error instanceof DOMException && error.name === "NotFoundError")) throw asGinghamError(name, error);
+  } finally {
+    unlock();
+  }
+}
+
+function fileName(name: string): string {
+  // OPFS refuses slashes and dots alone; any name becomes one that it takes.
+  return `${encodeURIComponent(name)}.gingham`;
+}
+
+async function databaseDirectory(create: boolean): Promise<FileSystemDirectoryHandle> {
+  if (navigator.storage?.getDirectory === undefined) throw unsupported("this browser has no origin private file system");
+  const root = await navigator.storage.getDirectory();
+  return root.getDirectoryHandle(DIRECTORY, { create });
+}
+
+async function openHandle(name: string, file: SyncFileHandle): Promise<SyncAccessHandle> {
+  if (file.createSyncAccessHandle === undefined) {
+    throw unsupported("storage 'opfs' needs a dedicated worker; a page uses connect() from the package 'gingham'");
+  }
+  const deadline = performance.now() + GRACE_MS;
+  for (;;) {
+    try {
+      return await file.createSyncAccessHandle();
+    } catch (error) {
+      const taken = error instanceof DOMException && error.name === "NoModificationAllowedError";
+      if (!taken) throw error;
+      if (performance.now() > deadline) throw locked(name);
+      await pause();
+    }
+  }
+}
+
+/**
+ * Takes the database's Web Lock. The access handle is exclusive too, but the lock also keeps
+ * others out between the opening of two files and while a database is deleted.
+ */
+async function lock(name: string): Promise<() => void> {
+  if (navigator.locks === undefined) return () => {};
+  const deadline = performance.now() + GRACE_MS;
+  for (;;) {
+    const release = await tryLock(`gingham:${name}`);
+    if (release !== undefined) return release;
+    if (performance.now() > deadline) throw locked(name);
+    await pause();
+  }
+}
+
+function tryLock(lockName: string): Promise<(() => void) | undefined> {
+  return new Promise((resolve, reject) => {
+    const held = navigator.locks.request(lockName, { ifAvailable: true }, (granted) => {
+      if (granted === null) return resolve(undefined);
+      return new Promise<void>((release) => resolve(() => release()));
+    });
+    held.catch(reject);
+  });
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+}
+
+function locked(name: string): GinghamError {
+  return new GinghamError({
+    code: Codes.locked,
+    message: `database '${name}' is open in another tab or worker`,
+    hint: "close it there, or close that tab",
+  });
+}
+
+function unsupported(message: string): GinghamError {
+  return new GinghamError({ code: Codes.unsupported, message, hint: "storage 'memory' works everywhere" });
+}
+
+function asGinghamError(name: string, error: unknown): GinghamError {
+  if (error instanceof GinghamError) return error;
+  const exception = error instanceof Error ? error : new Error(String(error));
+  if (exception.name === "QuotaExceededError") {
+    return new GinghamError({ code: Codes.full, message: `no room for database '${name}'` }, { cause: error });
+  }
+  if (exception.name === "SecurityError") return unsupported(`the browser refuses files here: ${exception.message}`);
+  return new GinghamError(
+    { code: Codes.io, message: `database '${name}' could not be opened: ${exception.name}: ${exception.message}` },
+    { cause: error },
+  );
+}
