@@ -38,7 +38,10 @@ fn lints(workspace: &Workspace) -> Result<()> {
 /// The type check of a folder with JavaScript or TypeScript, where it has one.
 fn types(workspace: &Workspace, folder: &str) -> Outcome {
     Outcome::of(&format!("types: {folder}"), || {
-        setup::npm_packages(workspace, folder)?;
+        // The folders use each other's modules.
+        for each in setup::NPM_FOLDERS {
+            setup::npm_packages(workspace, each)?;
+        }
         match setup::npm_script(workspace, folder, "check")? {
             None => Ok(Ran::Nothing(format!("{folder} has no script `check`"))),
             Some(mut check) => run(&mut check).map(|()| Ran::Counted(Counts::one(true))),

@@ -48,8 +48,8 @@ const COMMANDS: [Command; 9] = [
     Command { name: "ci", usage: "ci", summary: "format, tidy, lints, wasm, test", run: ci::command },
     Command {
         name: "wasm",
-        usage: "wasm [--report]",
-        summary: "build the npm package in web/dist and print its sizes; --report by crate",
+        usage: "wasm [core|planner] [--report]",
+        summary: "build the npm package in web/dist, or one module of it, and print sizes; --report by crate",
         run: wasm::command,
     },
     Command {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// All crates with all that tests want. The same selection everywhere, for another one
 /// would have other features and compile the dependencies again.
-pub(crate) const EVERYTHING: [&str; 3] = ["--workspace", "--features", "gingham-row-store/fault"];
+pub(crate) const EVERYTHING: [&str; 3] = ["--workspace", "--features", "gingham-row-store/fault,gingham-tpch/engine"];
 
 /// What cargo knows of the workspace, dependencies outside left out.
 pub(crate) fn metadata(workspace: &Workspace) -> Result<Value> {
@@ -29,10 +29,10 @@ pub(crate) fn test_binary(workspace: &Workspace, name: &str) -> Result<PathBuf> 
 }
 
 /// A program of the workspace built to be fast.
-pub(crate) fn release_binary(workspace: &Workspace, package: &str, name: &str) -> Result<PathBuf> {
+pub(crate) fn release_binary(workspace: &Workspace, package: &str, name: &str, features: &[&str]) -> Result<PathBuf> {
     let mut build = cargo();
     build.current_dir(workspace.root()).args(["build", "--release", "--package", package, "--bin", name]);
-    run(build.args(locked()))?;
+    run(build.args(features).args(locked()))?;
     binary(workspace, "release", name)
 }
 

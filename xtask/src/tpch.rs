@@ -1,45 +1,36 @@
 //! `cargo xtask tpch …`: the TPC-H tool, built to be fast. It also writes the data that
-//! the browser suites load.
+//! the browser suites load, for which it is built without the database, in seconds.
 
 use crate::arguments::Arguments;
-use crate::failure::{Context, Failure, Result};
+use crate::failure::{Failure, Result};
 use crate::native;
 use crate::process::{program, run};
-use crate::workspace::{Inputs, Stamp, Workspace};
-use std::fs;
+use crate::workspace::Workspace;
 use std::path::PathBuf;
 
 /// Package and program.
 const NAME: &str = "gingham-tpch";
 
+/// The tool's feature that has it contain the database.
+const ENGINE: &[&str] = &["--features", "engine"];
+
 /// `cargo xtask tpch ARGUMENTS…`: passes them on.
 pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
-    let tool = native::release_binary(workspace, NAME, NAME)?;
+    let features = if arguments.peek("--csv")?.is_some() { &[] } else { ENGINE };
+    let tool = native::release_binary(workspace, NAME, NAME, features)?;
     run(program(tool).args(arguments.pass_on()))
 }
 
-/// The folder with the eight tables of a scale factor as CSV, generated if it is not
-/// there: bench/.data/sf0.1/lineitem.csv and so on.
+/// The folder with the eight tables of a scale factor as CSV, generated where they are
+/// not there: bench/.data/sf0.1/lineitem.csv and so on.
 pub(crate) fn csv(workspace: &Workspace, scale: &str) -> Result<PathBuf> {
-    let valid = scale.parse::<f64>().is_ok_and(|number| number > 0.0 && number.is_finite());
-    if !valid || scale.contains(|c: char| !c.is_ascii_digit() && c != '.') {
-        return Err(Failure::usage(format!("`{scale}` is no scale factor: a number above 0, such as 0.1")));
-    }
+    let number = scale.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    let number =
+        number.ok_or_else(|| Failure::usage(format!("`{scale}` is no scale factor: a number above 0, such as 0.1")))?;
+    // The scripts that read them write the number in the same, shortest form.
+    let scale = number.to_string();
     let folder = workspace.path("bench/.data").join(format!("sf{scale}"));
-    // The data of a scale factor never changes, except with the generator.
-    let mut inputs = Inputs::new();
-    inputs
-        .bytes(scale.as_bytes())
-        .folder(&workspace.path("tpch/src"), &[])?
-        .file(&workspace.path("tpch/Cargo.toml"))?;
-    let stamp = Stamp::new(folder.join(".made-from"), &inputs);
-    if stamp.is_current() {
-        return Ok(folder);
-    }
-    fs::create_dir_all(&folder).context(|| format!("creating {}", folder.display()))?;
-    eprintln!("generating TPC-H data at scale factor {scale}");
-    let tool = native::release_binary(workspace, NAME, NAME)?;
-    run(program(tool).args(["--sf", scale, "--csv"]).arg(&folder))?;
-    stamp.set()?;
+    let tool = native::release_binary(workspace, NAME, NAME, &[])?;
+    run(program(tool).args(["--sf", &scale, "--csv"]).arg(&folder))?;
     Ok(folder)
 }

@@ -61,17 +61,18 @@ fn tpch(workspace: &Workspace) -> Vec<Outcome> {
 
 /// The browser package's own tests, against the package as built.
 fn browser(workspace: &Workspace) -> Result<Ran> {
-    if !workspace.path("web/package.json").is_file() {
-        return Ok(Ran::Nothing("web/package.json is not there".into()));
-    }
     wasm::build_package(workspace)?;
     npm_test(workspace, "web")
 }
 
 /// `npm test` of a folder, with a browser for those tests that want one.
 fn npm_test(workspace: &Workspace, folder: &str) -> Result<Ran> {
-    if !setup::npm_packages(workspace, folder)? {
+    if !workspace.path(folder).join("package.json").is_file() {
         return Ok(Ran::Nothing(format!("{folder}/package.json is not there")));
+    }
+    // The folders use each other's modules.
+    for each in setup::NPM_FOLDERS {
+        setup::npm_packages(workspace, each)?;
     }
     let Some(mut test) = setup::npm_script(workspace, folder, "test")? else {
         return Err(Failure::new(format!("{folder}/package.json has no script `test`")));

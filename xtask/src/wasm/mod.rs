@@ -11,7 +11,7 @@ mod report;
 mod sizes;
 
 use crate::arguments::Arguments;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::setup;
 use crate::workspace::Workspace;
 
@@ -32,14 +32,22 @@ pub(crate) const MODULES: [Module; 2] = [
     Module { package: "gingham-web-planner", profile: "wasm-planner", name: "planner" },
 ];
 
-/// `cargo xtask wasm [--report]`.
+/// `cargo xtask wasm [core|planner] [--report]`.
 pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let by_crate = arguments.flag("--report");
+    let chosen = arguments.words();
     arguments.finish()?;
-    build_package(workspace)?;
+    if let Some(unknown) = chosen.iter().find(|name| MODULES.iter().all(|module| module.name != name.as_str())) {
+        return Err(Failure::usage(format!("unknown module `{unknown}`; there are core and planner")));
+    }
+    let modules = || MODULES.iter().filter(|module| chosen.is_empty() || chosen.iter().any(|name| name == module.name));
+    build_modules(workspace, modules())?;
+    if chosen.is_empty() {
+        package::build(workspace)?;
+    }
     sizes::print(workspace)?;
     if by_crate {
-        for module in &MODULES {
+        for module in modules() {
             report::print(module.name, &build::compiled(workspace, module))?;
         }
     }
@@ -48,10 +56,15 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
 
 /// Brings web/dist up to date.
 pub(crate) fn build_package(workspace: &Workspace) -> Result<()> {
+    build_modules(workspace, MODULES.iter())?;
+    package::build(workspace)
+}
+
+fn build_modules<'a>(workspace: &Workspace, modules: impl Iterator<Item = &'a Module>) -> Result<()> {
     let toolchain = setup::wasm_toolchain()?;
-    for module in &MODULES {
+    for module in modules {
         build::compile(workspace, &toolchain, module)?;
         build::bind(workspace, module)?;
     }
-    package::build(workspace)
+    Ok(())
 }
