@@ -15,6 +15,8 @@ mod frame;
 mod integer;
 mod interner;
 mod run_length;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use super::bytes::{Reader, corrupt, reserve};

@@ -17,7 +17,7 @@
 mod group;
 mod join_filter;
 mod kernel;
-mod materialize;
+pub(in crate::storage) mod materialize;
 mod metrics;
 mod pair;
 mod predicate;
