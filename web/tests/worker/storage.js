@@ -1,0 +1,217 @@
+// @ts-check
+/** Databases in OPFS: what the tests of durability, damage and quotas do inside a worker. */
+
+import { Database } from "/dist/sync.js";
+import { equal } from "./assert.js";
+
+/** @typedef {import("../../ts/values.js").OpenOptions} OpenOptions */
+
+/** @type {Map<string, Database>} */
+const open = new Map();
+
+/** @param {unknown} error */
+function plain(error) {
+  const { name, code, message, hint } = /** @type {any} */ (error);
+  return { name, code, message, hint };
+}
+
+/**
+ * Opens a database and keeps it open.
+ *
+ * @param {string} name
+ * @param {OpenOptions} [options]
+ * @returns the error, or null
+ */
+export async function openDatabase(name, options) {
+  try {
+    open.set(name, await Database.open(name, options));
+    return null;
+  } catch (error) {
+    return plain(error);
+  }
+}
+
+/** @param {string} name */
+export function closeDatabase(name) {
+  open.get(name)?.close();
+  open.delete(name);
+}
+
+/**
+ * Runs a script; the error, or null.
+ *
+ * @param {string} name
+ * @param {string} sql
+ */
+export function exec(name, sql) {
+  try {
+    open.get(name)?.exec(sql);
+    return null;
+  } catch (error) {
+    return plain(error);
+  }
+}
+
+/**
+ * All rows of a query, as arrays.
+ *
+ * @param {string} name
+ * @param {string} sql
+ */
+export function rows(name, sql) {
+  return open.get(name)?.prepare(sql).raw().all();
+}
+
+/**
+ * Commits rows one by one and notes each once it is acknowledged, until it is killed.
+ *
+ * @param {string} name
+ * @param {number} first
+ */
+export async function commitUntilKilled(name, first) {
+  const db = /** @type {Database} */ (open.get(name));
+  const insert = db.prepare("INSERT INTO t VALUES (?, ?)");
+  for (let key = first; ; key += 1) {
+    insert.run(key, `value ${key}`);
+    self.postMessage({ id: 0, note: key });
+  }
+}
+
+/**
+ * Inserts blocks until the quota is full.
+ *
+ * @param {string} name
+ * @param {number} rowsMax
+ * @returns how many rows were acknowledged, and the error that ended it
+ */
+export function fill(name, rowsMax) {
+  const db = /** @type {Database} */ (open.get(name));
+  const insert = db.prepare("INSERT INTO big VALUES (?, ?)");
+  const block = new Uint8Array(64 * 1024);
+  let acknowledged = 0;
+  try {
+    for (; acknowledged < rowsMax; acknowledged += 1) {
+      crypto.getRandomValues(block);
+      insert.run(acknowledged, block);
+    }
+    return { acknowledged, error: null };
+  } catch (error) {
+    return { acknowledged, error: plain(error) };
+  }
+}
+
+/**
+ * Changes bytes of a closed database's file.
+ *
+ * @param {string} name
+ * @param {"flip" | "truncate" | "zero"} how
+ * @param {number} at
+ */
+export async function damage(name, how, at) {
+  const root = await navigator.storage.getDirectory();
+  const directory = await root.getDirectoryHandle("gingham");
+  const file = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`);
+  const handle = await /** @type {any} */ (file).createSyncAccessHandle();
+  try {
+    const bytes = new Uint8Array(4096);
+    if (how === "truncate") handle.truncate(at);
+    else {
+      handle.read(bytes, { at });
+      for (let index = 0; index < bytes.length; index += 1) bytes[index] = how === "zero" ? 0 : (bytes[index] ?? 0) ^ 0x40;
+      handle.write(bytes, { at });
+    }
+    handle.flush();
+    return handle.getSize();
+  } finally {
+    handle.close();
+  }
+}
+
+/**
+ * The size of a database's file.
+ *
+ * @param {string} name
+ */
+export async function fileBytes(name) {
+  const root = await navigator.storage.getDirectory();
+  const directory = await root.getDirectoryHandle("gingham");
+  const handle = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`);
+  return (await handle.getFile()).size;
+}
+
+/**
+ * Export, open the bytes elsewhere: what is there is what was there.
+ *
+ * @param {string} name
+ */
+export async function exportIsTheFile(name) {
+  const db = await Database.open(name);
+  db.exec("CREATE TABLE t (k INTEGER PRIMARY KEY, v TEXT)");
+  db.insertMany("t", { k: [1, 2], v: ["a", "b"] });
+  const bytes = db.export();
+  db.close();
+  await Database.delete(name);
+  const root = await navigator.storage.getDirectory();
+  const directory = await root.getDirectoryHandle("gingham");
+  const file = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`, { create: true });
+  const handle = await /** @type {any} */ (file).createSyncAccessHandle();
+  handle.write(bytes, { at: 0 });
+  handle.close();
+  const copy = await Database.open(name);
+  equal(copy.prepare("SELECT k, v FROM t ORDER BY k").raw().all(), [[1, "a"], [2, "b"]]);
+  copy.close();
+}
+
+/**
+ * A database that is closed is there when it is opened again, whatever its name; a deleted one is not.
+ *
+ * @param {string} name
+ */
+export async function databasesLast(name) {
+  for (const odd of [name, `${name}/../x y?`, `${name} ñ😀`, "."]) {
+    const db = await Database.open(odd, { durability: "relaxed" });
+    db.exec("CREATE TABLE t (k INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)");
+    db.close();
+    const again = await Database.open(odd);
+    equal(again.prepare("SELECT k FROM t").all(), [{ k: 1 }]);
+    again.close();
+    await Database.delete(odd);
+    const fresh = await Database.open(odd);
+    fresh.exec("CREATE TABLE t (k INTEGER PRIMARY KEY)");
+    fresh.close();
+    await Database.delete(odd);
+  }
+}
+
+/**
+ * Runs a query as Arrow.
+ *
+ * @param {string} sql script that makes the tables, then a query after the last semicolon
+ */
+export async function arrow(sql) {
+  const db = await Database.open("arrow", { storage: "memory" });
+  const cut = sql.lastIndexOf(";");
+  db.exec(sql.slice(0, cut));
+  const bytes = db.prepare(sql.slice(cut + 1)).arrow();
+  db.close();
+  return Array.from(bytes);
+}
+
+/**
+ * Inserts an Arrow stream and gives the rows back.
+ *
+ * @param {string} create
+ * @param {number[]} stream
+ */
+export async function insertArrow(create, stream) {
+  const db = await Database.open("arrow", { storage: "memory" });
+  db.exec(create);
+  try {
+    const { changes } = db.insertArrow("t", Uint8Array.from(stream));
+    return { changes, rows: db.prepare("SELECT * FROM t").raw().all().map((row) => row.map(String)) };
+  } catch (error) {
+    return { error: plain(error), rows: db.prepare("SELECT * FROM t").raw().all() };
+  } finally {
+    db.close();
+  }
+}
