@@ -11,6 +11,7 @@ export const USAGE = `usage: node bench/browser/run.js m0|tpch [options]
   --rows N          rows of the M0 table (100000)
   --sf N            TPC-H scale factor (0.1); data is read from bench/.data/sfN
   --input FORMAT    csv or arrow (default: arrow where every table has a .arrow file, else csv)
+  --storage KIND    Gingham's tables in TPC-H: hybrid (its default), row or column
   --queries FOLDER  q01.sql … q22.sql (default: tpch/queries)
   --save [LABEL]    write bench/results/DATE-chromium-LABEL.json (labels: M0; M3 at --sf 0.1; M7 at 1 and 10)
   --json PATH       write the same JSON to PATH
@@ -27,6 +28,7 @@ export class UsageError extends Error {}
  * @property {number} rows
  * @property {number} scaleFactor
  * @property {"csv" | "arrow" | null} input
+ * @property {string | null} storage
  * @property {string | null} queriesFolder
  * @property {string | null} saveLabel
  * @property {string | null} jsonPath
@@ -50,7 +52,8 @@ export function parseOptions(words) {
     repeat: positiveInteger(values, "--repeat", suite === "m0" ? 3 : 1),
     rows: positiveInteger(values, "--rows", 100_000),
     scaleFactor,
-    input: parseInput(values.get("--input")),
+    input: oneOf(values, "--input", ["csv", "arrow"]),
+    storage: oneOf(values, "--storage", ["hybrid", "row", "column"]),
     queriesFolder: values.get("--queries") ?? null,
     saveLabel: values.has("--save") ? checkLabel(values.get("--save") || defaultLabel(suite, scaleFactor)) : null,
     jsonPath: values.get("--json") ?? null,
@@ -69,7 +72,7 @@ export function defaultLabel(suite, scaleFactor) {
   return scaleFactor === 1 || scaleFactor === 10 ? "M7" : `TPCH-SF${scaleFactor}`;
 }
 
-const VALUE_OPTIONS = ["--engines", "--repeat", "--rows", "--sf", "--input", "--queries", "--json"];
+const VALUE_OPTIONS = ["--engines", "--repeat", "--rows", "--sf", "--input", "--storage", "--queries", "--json"];
 
 /**
  * @param {readonly string[]} words
@@ -116,10 +119,19 @@ function parseEngines(suite, list) {
   });
 }
 
-/** @param {string | undefined} input */
-function parseInput(input) {
-  if (input === undefined || input === "csv" || input === "arrow") return input ?? null;
-  throw new UsageError(`--input is csv or arrow, not ${JSON.stringify(input)}`);
+/**
+ * @template {string} C
+ * @param {Map<string, string>} values
+ * @param {string} name
+ * @param {readonly C[]} choices
+ * @returns {C | null} null where the option is not given
+ */
+function oneOf(values, name, choices) {
+  const value = values.get(name);
+  if (value === undefined) return null;
+  const choice = choices.find((known) => known === value);
+  if (choice === undefined) throw new UsageError(`${name} is one of ${choices.join(", ")}, not ${JSON.stringify(value)}`);
+  return choice;
 }
 
 /** @param {string} label becomes part of a file's name */

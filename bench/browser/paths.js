@@ -18,3 +18,5 @@ export const RESULTS_FOLDER = join(REPOSITORY, "bench", "results");
 export const PACKAGE_FOLDER = join(REPOSITORY, "web", "dist");
 /** The 22 queries, q01.sql to q22.sql. */
 export const QUERIES_FOLDER = join(REPOSITORY, "tpch", "queries");
+/** Their results, one folder a scale factor: sf0.1/q01.txt and so on. */
+export const ANSWERS_FOLDER = join(REPOSITORY, "tpch", "answers");

@@ -54,7 +54,7 @@ async function run(options) {
     options: {
       engines: options.engines.map((engine) => engine.name),
       repeat: options.repeat,
-      ...(options.suite === "m0" ? { rows: options.rows } : { scaleFactor: options.scaleFactor }),
+      ...(options.suite === "m0" ? { rows: options.rows } : { scaleFactor: options.scaleFactor, storage: options.storage }),
     },
     notes,
     failures,

@@ -9,14 +9,13 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
 /** @typedef {import("./adapter.js").Cell} Cell */
 
 /**
- * The part of the package's interface that the suites use (design, section 5).
+ * The part of the package's interface that the suites use (web/ts/sync.ts).
  *
  * @typedef {object} SyncStatement
  * @property {(...parameters: Cell[]) => {changes: number}} run
  * @property {(...parameters: Cell[]) => Cell[] | undefined} get an array in raw mode
- * @property {(...parameters: Cell[]) => Cell[][]} all arrays in raw mode
- * @property {() => SyncStatement} raw switches to rows as arrays
- * @property {() => {name: string}[]} columns
+ * @property {(...parameters: Cell[]) => {fields: {name: string}[], columns: Cell[][]}} columnar
+ * @property {() => SyncStatement} raw the same statement with rows as arrays
  *
  * @typedef {object} SyncDatabase
  * @property {(sql: string) => void} exec
@@ -27,7 +26,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  *
  * @typedef {object} SyncPackage
  * @property {{open(name: string, options: {storage: "opfs", durability: "strict"}): Promise<SyncDatabase>}} Database
- * @property {string} [version]
+ * @property {string} version
  */
 
 const MODULE_URL = "/web/dist/sync.js";
@@ -40,13 +39,12 @@ export async function open({ database }) {
   const gingham = /** @type {SyncPackage} */ (await import(MODULE_URL));
   const db = await gingham.Database.open(database, { storage: "opfs", durability: "strict" });
   return {
-    version: `Gingham ${gingham.version ?? "0"}`,
+    version: `Gingham ${gingham.version}`,
     exec: (sql) => db.exec(sql),
     prepare: (sql) => prepare(db, sql),
     query(sql) {
-      const statement = db.prepare(sql).raw();
-      const names = statement.columns().map((column) => column.name);
-      return { names, columns: transpose(statement.all(), names.length) };
+      const { fields, columns } = db.prepare(sql).columnar();
+      return { names: fields.map((field) => field.name), columns };
     },
     afterCommit: () => {},
     bulkLoad: (table, keys, values) => db.insertMany(table, { k: keys, v: values }),
@@ -66,7 +64,7 @@ function prepare(db, sql) {
   return {
     run: (parameters) => void statement.run(...parameters),
     value: (parameters) => statement.get(...parameters)?.[0],
-    columns: () => transpose(statement.all(), statement.columns().length),
+    columns: () => statement.columnar().columns,
     finalize: () => {},
   };
 }
@@ -84,13 +82,4 @@ async function loadTable(db, source) {
     for await (const batch of readCsvBatches(source)) db.insertMany(source.table, batch);
   }
   db.exec("COMMIT");
-}
-
-/**
- * @param {Cell[][]} rows
- * @param {number} width
- * @returns {Cell[][]} one array a column
- */
-function transpose(rows, width) {
-  return Array.from({ length: width }, (_, index) => rows.map((row) => row[index] ?? null));
 }

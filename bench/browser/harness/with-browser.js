@@ -12,6 +12,7 @@ import { startServer } from "./server.js";
 /**
  * @typedef {object} WithBrowserOptions
  * @property {Record<string, string>} mounts URL prefix → folder, as for `startServer`
+ * @property {number} [port] as for `startServer`; OPFS belongs to an origin, and so to a port
  * @property {string} [path] the page to open first, "/" by default
  * @property {string} [cacheControl] as for `startServer`
  * @property {Record<string, string>} [headers] as for `startServer`

@@ -1,7 +1,7 @@
 // @ts-check
 /** Numbers and tables as people read them. */
 
-/** @typedef {"ms" | "us" | "bytes"} Unit */
+/** @typedef {"ms" | "us" | "bytes" | "count"} Unit */
 
 /**
  * @param {number} value in `unit`
@@ -9,6 +9,7 @@
  * @returns {string} three significant digits and a unit of a fitting size
  */
 export function formatQuantity(value, unit) {
+  if (unit === "count") return significant(value);
   if (unit === "bytes") {
     if (value < 1024) return `${value} B`;
     return value < 1 << 20 ? `${significant(value / 1024)} KiB` : `${significant(value / (1 << 20))} MiB`;

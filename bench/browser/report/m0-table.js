@@ -2,7 +2,7 @@
 /** The M0 suite's samples as one Markdown table: a row a measure, a column an engine. */
 
 import { formatQuantity, formatRatio, markdownTable } from "./format.js";
-import { mean, median, percentile } from "./statistics.js";
+import { mean, median, percentile, total } from "./statistics.js";
 
 /** @typedef {import("../suites/m0.js").M0Sample} M0Sample */
 /** @typedef {import("./sizes.js").Sizes} Sizes */
@@ -38,6 +38,7 @@ export function m0Measures({ rows, lookups, transactions }) {
     { id: "durable_p50_us", title: `${durable}: p50`, unit: "us", of: (s) => percentile(s.durable.samplesMs, 0.5) * 1000 },
     { id: "durable_p95_us", title: `${durable}: p95`, unit: "us", of: (s) => percentile(s.durable.samplesMs, 0.95) * 1000 },
     { id: "durable_max_us", title: `${durable}: max`, unit: "us", of: (s) => Math.max(...s.durable.samplesMs) * 1000 },
+    { id: "durable_flushes", title: `${durable}: flushes each`, unit: "count", of: (s) => s.durable.flushes / s.durable.samplesMs.length },
     { id: "baseline_mean_us", title: "bare write + flush of 64 bytes: mean", unit: "us", of: (s) => mean(s.baseline.samplesMs) * 1000 },
     { id: "open_ms", title: "open: fresh worker to first row", unit: "ms", of: (s) => median(s.openings.map((opening) => opening.elapsedMs)) },
     { id: "opfs_bytes", title: "OPFS bytes after close", unit: "bytes", of: (s) => s.stored.bytes },
@@ -84,7 +85,7 @@ export function m0Table(engines, measures) {
     ...summaries.map((summary) => {
       const value = summary[id] ?? null;
       if (value === null) return "–";
-      const reference = base === undefined || summary === base ? null : (base[id] ?? null);
+      const reference = base === undefined || summary === base || unit === "count" ? null : (base[id] ?? null);
       return formatQuantity(value, unit) + (reference === null ? "" : ` (${formatRatio(value, reference)})`);
     }),
   ]);
@@ -97,10 +98,11 @@ export function m0Table(engines, measures) {
  * @returns {string}
  */
 export function lostCommits(engine) {
-  const kills = engine.samples.flatMap((sample) => sample.kills);
+  const kills = engine.samples.map((sample) => sample.kills);
   if (kills.length === 0) return "–";
-  const lost = kills.reduce((sum, kill) => sum + kill.lost, 0);
-  const acknowledged = kills.reduce((sum, kill) => sum + kill.acknowledged, 0);
-  const damaged = kills.some((kill) => kill.damage !== undefined);
-  return `${lost} of ${acknowledged}${damaged ? ", database damaged" : ""}`;
+  const sum = (/** @type {(kill: import("../suites/m0.js").KillSample) => number} */ of) => total(kills.map(of));
+  const commits = `${sum((kill) => kill.lost)} of ${sum((kill) => kill.acknowledged)}`;
+  if (kills.some((kill) => kill.damage !== undefined)) return `${commits}, unusable`;
+  const earlier = sum((kill) => kill.baseRowsLost);
+  return earlier === 0 ? commits : `${commits} and ${earlier} earlier rows`;
 }

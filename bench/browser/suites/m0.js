@@ -4,6 +4,7 @@
  * profile of its own. `measureEngine` gives the raw samples of one engine in one repetition.
  */
 
+import { total } from "../report/statistics.js";
 import { withSession } from "./session.js";
 
 /** @typedef {import("../adapters/engines.js").Engine} Engine */
@@ -17,8 +18,9 @@ export const BASELINE_BYTES = 64;
 const OPENINGS = 5;
 const SCANS = 3;
 const LOOKUP_SEED = 20_240_501;
-/** Workers are killed after so many acknowledged commits, one after the other. */
-const KILLS_AFTER = [1, 25, 100];
+/** So many workers are killed one after the other, each after so many acknowledged commits. */
+const KILLS = 4;
+const KILL_AFTER_COMMITS = 50;
 /** How far a worker may run past its kill before it stops by itself. */
 const KILL_COMMITS_MAX = 20_000;
 /** Keys of the rows that killed workers commit: far apart and far above all others. */
@@ -30,8 +32,10 @@ const ENGINE_LIMIT_MS = 1_800_000;
 
 /**
  * @typedef {object} KillSample
- * @property {number} acknowledged commits that the page knew of
- * @property {number} lost how many of them were gone in the next worker
+ * @property {number} acknowledged commits that the page knew of, in all rounds together
+ * @property {number} lost how many of them were gone in the end
+ * @property {number[]} lostByRound
+ * @property {number} baseRowsLost of the rows that were there before
  * @property {number} unacknowledged rows that were there without having been acknowledged
  * @property {string} [damage] why the database could not be used any more; then all count as lost
  *
@@ -123,33 +127,40 @@ async function measureOpenings(session, engine) {
 }
 
 /**
+ * Workers open the database, commit and are killed, one after the other and without ever closing
+ * it, as happens to tabs. Then a last one looks what is left.
+ *
  * @param {Session} session
  * @param {Engine} engine
  * @param {number} baseRows rows that were there before, with keys from 1
- * @returns {Promise<KillSample[]>}
+ * @returns {Promise<KillSample>}
  */
 async function measureKills(session, engine, baseRows) {
   const database = { engine: engine.name, database: "m0" };
-  /** @type {KillSample[]} */
-  const kills = [];
-  for (const [index, acknowledgements] of KILLS_AFTER.entries()) {
-    const firstKey = (index + 1) * KILL_KEY_STRIDE;
-    try {
+  const acknowledged = KILLS * KILL_AFTER_COMMITS;
+  try {
+    const ranges = [];
+    for (let round = 1; round <= KILLS; round += 1) {
+      const firstKey = round * KILL_KEY_STRIDE;
       const { worker } = await session.start(database);
-      const { acknowledged } = await worker.killAfter({ firstKey, limit: KILL_COMMITS_MAX }, acknowledgements, STEP_LIMIT_MS);
-      const { worker: checker } = await session.start(database);
-      const check = await checker.call("checkLost", { lastBaseKey: baseRows, firstKey, acknowledged }, STEP_LIMIT_MS);
-      if (check.baseRows !== baseRows) throw new Error(`${check.baseRows} of ${baseRows} earlier rows are left`);
-      kills.push({ acknowledged, lost: check.missingKeys.length, unacknowledged: check.unacknowledgedRows });
-      await checker.close();
-    } catch (error) {
-      const damage = error instanceof Error ? error.message : String(error);
-      if (damage.includes("wrong row")) throw error;
-      kills.push({ acknowledged: acknowledgements, lost: acknowledgements, unacknowledged: 0, damage });
-      break;
+      await worker.killAfter({ firstKey, limit: KILL_COMMITS_MAX }, KILL_AFTER_COMMITS, STEP_LIMIT_MS);
+      ranges.push({ firstKey, acknowledged: KILL_AFTER_COMMITS });
     }
+    const { worker } = await session.start(database);
+    const check = await worker.call("checkLost", { lastBaseKey: baseRows, ranges }, STEP_LIMIT_MS);
+    await worker.close();
+    return {
+      acknowledged,
+      lost: total(check.missing),
+      lostByRound: check.missing,
+      baseRowsLost: baseRows - check.baseRows,
+      unacknowledged: check.otherRows,
+    };
+  } catch (error) {
+    const damage = error instanceof Error ? error.message : String(error);
+    if (damage.includes("wrong row")) throw error;
+    return { acknowledged, lost: acknowledged, lostByRound: [], baseRowsLost: baseRows, unacknowledged: 0, damage };
   }
-  return kills;
 }
 
 /**

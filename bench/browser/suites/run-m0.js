@@ -3,6 +3,7 @@
 
 import { m0Measures, m0Table, summarize } from "../report/m0-table.js";
 import { downloadSizes } from "../report/sizes.js";
+import { inTurn } from "./in-turn.js";
 import { LOOKUPS, measureEngine, TRANSACTIONS } from "./m0.js";
 
 /** @typedef {import("../report/m0-table.js").EngineSamples} EngineSamples */
@@ -13,25 +14,11 @@ import { LOOKUPS, measureEngine, TRANSACTIONS } from "./m0.js";
  * @param {{vendorFolder: string, note: (text: string) => void}} tools
  */
 export async function runM0(options, { vendorFolder, note }) {
+  const measured = await inTurn(options, note, (engine, step) =>
+    measureEngine(engine, { rows: options.rows, vendorFolder, note: step }),
+  );
   /** @type {EngineSamples[]} */
-  const engines = options.engines.map(({ name, title }) => ({ name, title, samples: [], download: null, failure: null }));
-  for (let repeat = 0; repeat < options.repeat; repeat += 1) {
-    // Each repetition starts with another engine, so that none always runs first.
-    for (let turn = 0; turn < engines.length; turn += 1) {
-      const index = (repeat + turn) % engines.length;
-      const [engine, collected] = [options.engines[index], engines[index]];
-      if (engine === undefined || collected === undefined || collected.failure !== null) continue;
-      const prefix = `${engine.name}, ${repeat + 1} of ${options.repeat}`;
-      try {
-        const step = (/** @type {string} */ text) => note(`${prefix}: ${text}`);
-        const sample = await measureEngine(engine, { rows: options.rows, vendorFolder, note: step });
-        collected.samples.push(sample);
-      } catch (error) {
-        collected.failure = error instanceof Error ? error.message : String(error);
-        note(`${prefix}: FAILED: ${collected.failure}`);
-      }
-    }
-  }
+  const engines = measured.map((engine) => ({ ...engine, download: null }));
   note("weighing downloads");
   for (const engine of engines) {
     const files = engine.samples[0]?.downloadedFiles;
@@ -42,7 +29,8 @@ export async function runM0(options, { vendorFolder, note }) {
     table: m0Table(engines, measures),
     notes: [
       `Medians of ${options.repeat} repetition(s); less is better everywhere. A page's clock ticks every 0.1 ms.`,
-      "DuckDB runs by its blocking bindings inside the worker, which spares it two messages a call.",
+      "DuckDB runs by its blocking bindings inside the worker, which spares it two messages a call. It never flushes: " +
+        "its transactions may survive a closed tab, but no loss of power.",
     ],
     failures: engines.flatMap(failuresOf),
     record: engines.map((engine) => recordOf(engine, options, measures)),
@@ -57,9 +45,11 @@ export async function runM0(options, { vendorFolder, note }) {
 function failuresOf(engine) {
   const failures = engine.failure === null ? [] : [`${engine.name}: ${engine.failure}`];
   // Peers may lose commits, that is what is measured; Gingham may not.
-  const kills = engine.name === "gingham" ? engine.samples.flatMap((sample) => sample.kills) : [];
-  for (const kill of kills) {
-    if (kill.lost > 0) failures.push(`gingham: lost ${kill.lost} of ${kill.acknowledged} commits. ${kill.damage ?? ""}`);
+  for (const { kills } of engine.name === "gingham" ? engine.samples : []) {
+    if (kills.lost === 0 && kills.baseRowsLost === 0) continue;
+    failures.push(
+      `gingham: ${kills.lost} of ${kills.acknowledged} commits and ${kills.baseRowsLost} earlier rows were lost. ${kills.damage ?? ""}`,
+    );
   }
   return failures;
 }

@@ -13,7 +13,7 @@
  */
 
 /** SQL types; TPC-H's money and rates all fit DECIMAL(15,2), its texts need no length. */
-const SQL_TYPES = Object.freeze({ integer: "INTEGER", decimal: "DECIMAL(15,2)", date: "DATE", text: "VARCHAR" });
+const SQL_TYPES = Object.freeze({ integer: "INTEGER", decimal: "DECIMAL(15,2)", date: "DATE", text: "TEXT" });
 
 /** @type {Record<string, string>} one letter a column: i integer, n decimal, d date, t text */
 const COLUMNS = {

@@ -4,6 +4,7 @@
  * what it got, outside the measured time, and throws where a row is missing or wrong.
  */
 
+import { flushCount } from "./flush-count.js";
 import { randomKeys, valueOf } from "./rows.js";
 
 /** @typedef {import("../adapters/adapter.js").Adapter} Adapter */
@@ -130,6 +131,7 @@ export async function durableInserts(adapter, { firstKey, transactions }) {
   const insert = await adapter.prepare(INSERT);
   /** @type {number[]} */
   const samplesMs = [];
+  const flushesBefore = flushCount();
   const start = performance.now();
   for (let index = 0; index < transactions; index += 1) {
     const key = firstKey + index;
@@ -140,8 +142,9 @@ export async function durableInserts(adapter, { firstKey, transactions }) {
     samplesMs.push(performance.now() - before);
   }
   const totalMs = performance.now() - start;
+  const flushes = flushCount() - flushesBefore;
   await insert.finalize();
-  return { samplesMs, totalMs };
+  return { samplesMs, totalMs, flushes };
 }
 
 /**
@@ -160,29 +163,25 @@ export async function commitUntilKilled(adapter, { firstKey, limit }, acknowledg
 }
 
 /**
- * After a kill: which acknowledged rows are there, and is every row that is there right?
+ * After kills: which acknowledged rows are there, and is every row that is there right?
  *
  * @param {Adapter} adapter
  * @param {Argument<"checkLost">} argument
  * @returns {Promise<import("./protocol.js").LostCheck>}
  */
-export async function checkLost(adapter, { lastBaseKey, firstKey, acknowledged }) {
+export async function checkLost(adapter, { lastBaseKey, ranges }) {
   const { columns } = await adapter.query("SELECT k, v FROM t ORDER BY k");
-  /** @type {Set<number>} */
-  const present = new Set();
-  let baseRows = 0;
-  let unacknowledgedRows = 0;
-  (columns[0] ?? []).forEach((cell, index) => {
-    const key = Number(cell);
-    expectValue(key, columns[1]?.[index]);
-    present.add(key);
-    if (key <= lastBaseKey) baseRows += 1;
-    if (key >= firstKey + acknowledged) unacknowledgedRows += 1;
+  const keys = (columns[0] ?? []).map(Number);
+  keys.forEach((key, index) => expectValue(key, columns[1]?.[index]));
+  const present = new Set(keys);
+  const missing = ranges.map(({ firstKey, acknowledged }) => {
+    let count = 0;
+    for (let key = firstKey; key < firstKey + acknowledged; key += 1) count += present.has(key) ? 0 : 1;
+    return count;
   });
-  const missingKeys = Array.from({ length: acknowledged }, (_, index) => firstKey + index).filter(
-    (key) => !present.has(key),
-  );
-  return { baseRows, missingKeys, unacknowledgedRows };
+  const baseRows = keys.filter((key) => key <= lastBaseKey).length;
+  const found = ranges.reduce((sum, { acknowledged }, index) => sum + acknowledged - (missing[index] ?? 0), 0);
+  return { baseRows, missing, otherRows: keys.length - baseRows - found };
 }
 
 /**

@@ -43,8 +43,8 @@
  *
  * @typedef {object} LostCheck
  * @property {number} baseRows rows with a key of at most `lastBaseKey`
- * @property {number[]} missingKeys acknowledged keys that are not there
- * @property {number} unacknowledgedRows rows past the last acknowledged key, which may be there
+ * @property {number[]} missing for each range, how many of its keys are not there
+ * @property {number} otherRows rows outside of all ranges, committed without being acknowledged
  *
  * @typedef {object} Methods every request a worker answers
  * @property {(argument: {writes: number, bytes: number}) => Promise<Durations>} flushBaseline
@@ -59,10 +59,10 @@
  * @property {(argument: {expected: number}) => Promise<Repeated>} countRows
  * @property {(argument: {rows: number, lookups: number, seed: number}) => Promise<{elapsedMs: number}>} pointLookups
  * @property {(argument: {rows: number, repeats: number}) => Promise<{samplesMs: number[]}>} scan
- * @property {(argument: {firstKey: number, transactions: number}) => Promise<Durations>} durableInserts
+ * @property {(argument: {firstKey: number, transactions: number}) => Promise<Durations & {flushes: number}>} durableInserts
  * @property {(argument: {firstKey: number, limit: number}) => Promise<{committed: number}>} commitUntilKilled
  *   commits one row after the other, sending an acknowledgement for each
- * @property {(argument: {lastBaseKey: number, firstKey: number, acknowledged: number}) => Promise<LostCheck>} checkLost
+ * @property {(argument: {lastBaseKey: number, ranges: {firstKey: number, acknowledged: number}[]}) => Promise<LostCheck>} checkLost
  * @property {(argument: TableSource) => Promise<{elapsedMs: number, rows: number}>} loadTable
  * @property {(argument: {}) => Promise<{elapsedMs: number}>} finishLoad makes what was loaded durable
  * @property {(argument: {sql: string}) => Promise<QueryResult>} query

@@ -7,7 +7,7 @@
 /** @type {Set<WebAssembly.Memory>} */
 const memories = new Set();
 
-/** Wraps the two asynchronous ways in which engines instantiate their modules. */
+/** Wraps the three ways in which engines instantiate their modules. */
 export function watchWasmMemory() {
   const { instantiate, instantiateStreaming } = WebAssembly;
   /** @type {typeof WebAssembly.instantiateStreaming} */
@@ -28,6 +28,15 @@ export function watchWasmMemory() {
       return result;
     }
   );
+  // A proxy, so that `instanceof WebAssembly.Instance` goes on working.
+  WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+    construct(target, list) {
+      const [module, imports] = /** @type {[WebAssembly.Module, WebAssembly.Imports | undefined]} */ (list);
+      const instance = new target(module, imports);
+      note(module, instance, imports);
+      return instance;
+    },
+  });
 }
 
 /** @returns {number} the bytes of all linear memories, which wasm never gives back */

@@ -6,6 +6,7 @@
 
 import { engineByName } from "../adapters/engines.js";
 import { flushBaseline } from "./flush-baseline.js";
+import { watchFlushes } from "./flush-count.js";
 import * as m0 from "./m0.js";
 import { waitForRelease } from "./wait-for-release.js";
 import { watchWasmMemory, wasmMemoryBytes } from "./wasm-memory.js";
@@ -99,6 +100,7 @@ function post(reply) {
 }
 
 watchWasmMemory();
+watchFlushes();
 /** @type {Promise<void>} */
 let queue = Promise.resolve();
 
