@@ -1,0 +1,312 @@
+//! Function names as datafusion-sql needs them: stubs with a name and a rough type.
+
+use super::types::{from_arrow, to_arrow};
+use crate::convert::arithmetic_type;
+use arrow_schema::DataType;
+use datafusion_common::Result;
+use datafusion_expr::expr::ScalarFunction;
+use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr};
+use datafusion_expr::{
+    Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
+    Signature, TypeSignature, Volatility,
+};
+use gingham_plan::BinaryOp;
+use gingham_types::SqlType;
+use sqlparser::ast::BinaryOperator;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What a stub claims to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Returns {
+    Boolean,
+    Integer,
+    BigInt,
+    Double,
+    Text,
+    /// The type of the first argument that is not NULL.
+    First,
+    /// The type of the second argument (`date_trunc`).
+    Second,
+    /// As the operator.
+    Operator(BinaryOp),
+}
+
+const SCALARS: &[(&str, Returns)] = &[
+    ("abs", Returns::First),
+    ("ceil", Returns::First),
+    ("ceiling", Returns::First),
+    ("floor", Returns::First),
+    ("round", Returns::First),
+    ("trunc", Returns::First),
+    ("sign", Returns::Integer),
+    ("sqrt", Returns::Double),
+    ("exp", Returns::Double),
+    ("ln", Returns::Double),
+    ("log", Returns::Double),
+    ("log10", Returns::Double),
+    ("power", Returns::Double),
+    ("pow", Returns::Double),
+    ("mod", Returns::First),
+    ("length", Returns::Integer),
+    ("char_length", Returns::Integer),
+    ("character_length", Returns::Integer),
+    ("octet_length", Returns::Integer),
+    ("lower", Returns::Text),
+    ("upper", Returns::Text),
+    ("trim", Returns::Text),
+    ("btrim", Returns::Text),
+    ("ltrim", Returns::Text),
+    ("rtrim", Returns::Text),
+    ("replace", Returns::Text),
+    ("substring", Returns::Text),
+    ("substr", Returns::Text),
+    ("strpos", Returns::Integer),
+    ("instr", Returns::Integer),
+    ("left", Returns::Text),
+    ("right", Returns::Text),
+    ("repeat", Returns::Text),
+    ("reverse", Returns::Text),
+    ("lpad", Returns::Text),
+    ("rpad", Returns::Text),
+    ("starts_with", Returns::Boolean),
+    ("concat", Returns::Text),
+    ("coalesce", Returns::First),
+    ("ifnull", Returns::First),
+    ("nullif", Returns::First),
+    ("greatest", Returns::First),
+    ("least", Returns::First),
+    ("extract", Returns::BigInt),
+    ("date_part", Returns::BigInt),
+    ("date_trunc", Returns::Second),
+    ("year", Returns::BigInt),
+    ("quarter", Returns::BigInt),
+    ("month", Returns::BigInt),
+    ("week", Returns::BigInt),
+    ("day", Returns::BigInt),
+    ("hour", Returns::BigInt),
+    ("minute", Returns::BigInt),
+    ("second", Returns::BigInt),
+    ("date", Returns::First),
+];
+
+const AGGREGATES: &[(&str, Returns)] = &[
+    ("count", Returns::BigInt),
+    ("sum", Returns::First),
+    ("avg", Returns::First),
+    ("mean", Returns::First),
+    ("min", Returns::First),
+    ("max", Returns::First),
+    ("bool_and", Returns::Boolean),
+    ("every", Returns::Boolean),
+    ("bool_or", Returns::Boolean),
+    ("var_samp", Returns::Double),
+    ("variance", Returns::Double),
+    ("var_pop", Returns::Double),
+    ("stddev_samp", Returns::Double),
+    ("stddev", Returns::Double),
+    ("stddev_pop", Returns::Double),
+];
+
+fn signature() -> Signature {
+    Signature::one_of(vec![TypeSignature::VariadicAny, TypeSignature::Nullary], Volatility::Immutable)
+}
+
+fn return_type(returns: Returns, arguments: &[DataType]) -> DataType {
+    let at = |index: usize| arguments.get(index).and_then(from_arrow).unwrap_or(SqlType::Null);
+    match returns {
+        Returns::Boolean => DataType::Boolean,
+        Returns::Integer => DataType::Int32,
+        Returns::BigInt => DataType::Int64,
+        Returns::Double => DataType::Float64,
+        Returns::Text => DataType::Utf8,
+        Returns::First => arguments.iter().find(|t| !t.is_null()).cloned().unwrap_or(DataType::Null),
+        Returns::Second => to_arrow(at(1)),
+        Returns::Operator(op) if op.is_comparison() => DataType::Boolean,
+        // A pair of types without an operator is refused by `convert`, where its position is known.
+        Returns::Operator(op) => arithmetic_type(op, at(0), at(1)).map_or(DataType::Null, to_arrow),
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct ScalarStub {
+    name: &'static str,
+    returns: Returns,
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for ScalarStub {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        Ok(return_type(self.returns, arguments))
+    }
+
+    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        datafusion_common::internal_err!("{} is a name without an implementation", self.name)
+    }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct AggregateStub {
+    name: &'static str,
+    returns: Returns,
+    signature: Signature,
+}
+
+impl AggregateUDFImpl for AggregateStub {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
+        Ok(return_type(self.returns, arguments))
+    }
+
+    fn accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        datafusion_common::internal_err!("{} is a name without an implementation", self.name)
+    }
+
+    fn state_fields(&self, _: StateFieldsArgs) -> Result<Vec<arrow_schema::FieldRef>> {
+        Ok(Vec::new())
+    }
+}
+
+/// Every function and operator by name.
+#[derive(Debug)]
+pub(crate) struct Functions {
+    scalars: HashMap<&'static str, Arc<ScalarUDF>>,
+    aggregates: HashMap<&'static str, Arc<AggregateUDF>>,
+    planners: Vec<Arc<dyn ExprPlanner>>,
+}
+
+impl Functions {
+    pub(crate) fn new() -> Self {
+        let scalar = |name, returns| {
+            Arc::new(ScalarUDF::new_from_impl(ScalarStub { name, returns, signature: signature() }))
+        };
+        let aggregate = |(name, returns): (&'static str, Returns)| {
+            let stub = AggregateStub { name, returns, signature: signature() };
+            (name, Arc::new(AggregateUDF::new_from_impl(stub)))
+        };
+        let scalars: HashMap<_, _> = SCALARS.iter().map(|(name, returns)| (*name, scalar(*name, *returns))).collect();
+        let operators: HashMap<_, _> =
+            OPERATORS.iter().map(|op| (*op, scalar(op.symbol(), Returns::Operator(*op)))).collect();
+        let syntax = Syntax { operators, scalars: scalars.clone() };
+        Self { scalars, aggregates: AGGREGATES.iter().copied().map(aggregate).collect(), planners: vec![Arc::new(syntax)] }
+    }
+
+    pub(crate) fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
+        self.scalars.get(name).cloned()
+    }
+
+    pub(crate) fn aggregate(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        self.aggregates.get(name).cloned()
+    }
+
+    pub(crate) fn planners(&self) -> &[Arc<dyn ExprPlanner>] {
+        &self.planners
+    }
+
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        SCALARS.iter().chain(AGGREGATES).map(|(name, _)| *name)
+    }
+}
+
+const OPERATORS: &[BinaryOp] = &[
+    BinaryOp::Add,
+    BinaryOp::Subtract,
+    BinaryOp::Multiply,
+    BinaryOp::Divide,
+    BinaryOp::Modulo,
+    BinaryOp::Concat,
+    BinaryOp::Equal,
+    BinaryOp::NotEqual,
+    BinaryOp::Less,
+    BinaryOp::LessOrEqual,
+    BinaryOp::Greater,
+    BinaryOp::GreaterOrEqual,
+];
+
+/// Turns operators and SQL's special call forms into calls of stubs.
+#[derive(Debug)]
+struct Syntax {
+    operators: HashMap<BinaryOp, Arc<ScalarUDF>>,
+    scalars: HashMap<&'static str, Arc<ScalarUDF>>,
+}
+
+impl Syntax {
+    fn call(&self, name: &str, arguments: Vec<Expr>) -> PlannerResult<Vec<Expr>> {
+        match self.scalars.get(name) {
+            Some(function) => PlannerResult::Planned(Expr::ScalarFunction(ScalarFunction::new_udf(
+                Arc::clone(function),
+                arguments,
+            ))),
+            None => PlannerResult::Original(arguments),
+        }
+    }
+}
+
+impl ExprPlanner for Syntax {
+    fn plan_binary_op(
+        &self,
+        expr: RawBinaryExpr,
+        _: &datafusion_common::DFSchema,
+    ) -> Result<PlannerResult<RawBinaryExpr>> {
+        let op = match expr.op {
+            BinaryOperator::Plus => BinaryOp::Add,
+            BinaryOperator::Minus => BinaryOp::Subtract,
+            BinaryOperator::Multiply => BinaryOp::Multiply,
+            BinaryOperator::Divide => BinaryOp::Divide,
+            BinaryOperator::Modulo => BinaryOp::Modulo,
+            BinaryOperator::StringConcat => BinaryOp::Concat,
+            BinaryOperator::Eq => BinaryOp::Equal,
+            BinaryOperator::NotEq => BinaryOp::NotEqual,
+            BinaryOperator::Lt => BinaryOp::Less,
+            BinaryOperator::LtEq => BinaryOp::LessOrEqual,
+            BinaryOperator::Gt => BinaryOp::Greater,
+            BinaryOperator::GtEq => BinaryOp::GreaterOrEqual,
+            _ => return Ok(PlannerResult::Original(expr)),
+        };
+        match self.operators.get(&op) {
+            Some(function) => {
+                let call = ScalarFunction::new_udf(Arc::clone(function), vec![expr.left, expr.right]);
+                Ok(PlannerResult::Planned(Expr::ScalarFunction(call)))
+            }
+            None => Ok(PlannerResult::Original(expr)),
+        }
+    }
+
+    fn plan_position(&self, arguments: Vec<Expr>) -> Result<PlannerResult<Vec<Expr>>> {
+        Ok(self.call("strpos", arguments))
+    }
+
+    fn plan_extract(&self, arguments: Vec<Expr>) -> Result<PlannerResult<Vec<Expr>>> {
+        Ok(self.call("extract", arguments))
+    }
+
+    fn plan_substring(&self, arguments: Vec<Expr>) -> Result<PlannerResult<Vec<Expr>>> {
+        Ok(self.call("substring", arguments))
+    }
+
+    fn plan_aggregate(&self, mut expr: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
+        // COUNT(*) and COUNT(1) count rows: one spelling lets them be found equal.
+        #[expect(deprecated)]
+        let every_row = |e: &Expr| matches!(e, Expr::Wildcard { .. }) || matches!(e, Expr::Literal(v, _) if !v.is_null());
+        if expr.func.name() == "count" && !expr.distinct && expr.args.iter().all(every_row) && expr.args.len() <= 1 {
+            expr.args = vec![datafusion_expr::lit(1i64)];
+        }
+        Ok(PlannerResult::Original(expr))
+    }
+}

@@ -1,0 +1,15 @@
+//! From datafusion-sql's logical plan to relations with Gingham's types.
+
+mod aggregate;
+mod call;
+mod coerce;
+mod fold;
+mod query;
+mod relation;
+mod scalar;
+mod subquery;
+
+pub(crate) use coerce::{arithmetic_type, assign, cast_to};
+pub(crate) use fold::fold;
+pub(crate) use query::{Converter, Scope};
+pub(crate) use relation::constant_behind;

@@ -1,0 +1,494 @@
+//! Logical plan nodes as relations.
+
+use super::coerce::{cast_to, common_type, compare, same_type};
+use super::query::{Converted, Converter, Scope, SharedCte};
+use super::scalar::Place;
+use crate::bind::{LOCATOR, TableHandle};
+use crate::logical::{Id, IdSet, Join, Rel, Scan, push_conjuncts};
+use datafusion_common::{JoinType, NullEquality};
+use datafusion_expr::expr::Sort as BoundSort;
+use datafusion_expr::logical_plan::{Distinct, Filter, Join as BoundJoin, JoinConstraint, Limit, LogicalPlan, Projection, SubqueryAlias, TableScan, Values};
+use datafusion_expr::Expr as Bound;
+use gingham_plan::{ApplyKind, BinaryOp, Expr, JoinKind, SortKey, SqlError};
+use gingham_types::{SqlType, Value};
+use std::sync::Arc;
+
+impl Converter<'_> {
+    /// Converts any node.
+    pub(super) fn relation(&mut self, plan: &LogicalPlan) -> Result<Converted, SqlError> {
+        match plan {
+            LogicalPlan::Projection(projection) => self.projection(projection),
+            LogicalPlan::Filter(filter) => self.filter(filter),
+            LogicalPlan::Aggregate(aggregate) => self.aggregate(aggregate),
+            LogicalPlan::Sort(sort) => {
+                let input = self.relation(&sort.input)?;
+                self.sort(input, &sort.expr, &Scope { schema: Arc::clone(sort.input.schema()), ids: Vec::new() })
+            }
+            LogicalPlan::Limit(limit) => self.limit(limit),
+            LogicalPlan::Join(join) => self.join(join),
+            LogicalPlan::Union(_) => self.union(plan),
+            LogicalPlan::TableScan(scan) => self.scan(scan),
+            LogicalPlan::EmptyRelation(empty) => {
+                let rows = if empty.produce_one_row { vec![Vec::new()] } else { Vec::new() };
+                Ok(Converted { rel: Rel::Values { rows, columns: Vec::new() }, ids: Vec::new() })
+            }
+            LogicalPlan::SubqueryAlias(alias) => self.alias(alias),
+            LogicalPlan::Subquery(subquery) => self.relation(&subquery.subquery),
+            LogicalPlan::Values(values) => self.values(values),
+            LogicalPlan::Distinct(Distinct::All(input)) => {
+                let input = self.relation(input)?;
+                Ok(distinct(input, self))
+            }
+            LogicalPlan::Distinct(Distinct::On(_)) => Err(SqlError::unsupported("DISTINCT ON")),
+            LogicalPlan::Window(_) => {
+                Err(self.locate(SqlError::unsupported("a window function"), "over"))
+            }
+            LogicalPlan::Unnest(_) => Err(SqlError::unsupported("UNNEST")),
+            LogicalPlan::RecursiveQuery(_) => Err(SqlError::unsupported("WITH RECURSIVE")),
+            other => Err(SqlError::unsupported(format!("{} in a query", other.display()))),
+        }
+    }
+
+    fn projection(&mut self, projection: &Projection) -> Result<Converted, SqlError> {
+        let Converted { mut rel, ids } = self.relation(&projection.input)?;
+        let scope = Scope { schema: Arc::clone(projection.input.schema()), ids };
+        let mut expressions = Vec::new();
+        let mut outputs = Vec::with_capacity(projection.expr.len());
+        for bound in &projection.expr {
+            let expr = self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?;
+            outputs.push(self.name(expr, &mut expressions));
+        }
+        Ok(Converted { rel: rel.extend(expressions), ids: outputs })
+    }
+
+    /// The number of a column for `expr`, which is added to `expressions` unless it is a column already.
+    pub(super) fn name(&mut self, expr: Expr, expressions: &mut Vec<(Id, Expr)>) -> Id {
+        if let Expr::Column { index, .. } = expr {
+            return index;
+        }
+        if let Some((id, _)) = expressions.iter().find(|(_, e)| *e == expr) {
+            return *id;
+        }
+        let nullable = self.nullable(&expr);
+        let id = self.columns.add(expr.ty(), nullable);
+        expressions.push((id, expr));
+        id
+    }
+
+    /// Whether an expression can be NULL; a guess on the safe side.
+    pub(super) fn nullable(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Column { index, .. } => self.columns.nullable(*index),
+            Expr::Literal { value, .. } => value.is_null(),
+            Expr::IsNull { .. } => false,
+            Expr::Binary { op: BinaryOp::IsDistinctFrom | BinaryOp::IsNotDistinctFrom, .. } => false,
+            Expr::Binary { left, right, .. } => self.nullable(left) || self.nullable(right),
+            Expr::Not(e) | Expr::Negate(e) | Expr::Cast { expr: e, lenient: false, .. } => self.nullable(e),
+            Expr::Like { expr, pattern, .. } => self.nullable(expr) || self.nullable(pattern),
+            Expr::InList { expr, list, .. } => self.nullable(expr) || list.iter().any(|e| self.nullable(e)),
+            _ => true,
+        }
+    }
+
+    fn filter(&mut self, filter: &Filter) -> Result<Converted, SqlError> {
+        let Converted { mut rel, ids } = self.relation(&filter.input)?;
+        let scope = Scope { schema: Arc::clone(filter.input.schema()), ids };
+        self.filter_by(&filter.predicate, &scope, &mut rel)?;
+        Ok(Converted { rel, ids: scope.ids })
+    }
+
+    /// Puts a predicate over `rel`: subqueries that are whole conjuncts become joins.
+    pub(super) fn filter_by(&mut self, predicate: &Bound, scope: &Scope, rel: &mut Rel) -> Result<(), SqlError> {
+        let mut plain = Vec::new();
+        let mut subqueries = Vec::new();
+        let mut pending = vec![predicate];
+        while let Some(next) = pending.pop() {
+            match next {
+                Bound::BinaryExpr(b) if b.op == datafusion_expr::Operator::And => {
+                    pending.push(&b.right);
+                    pending.push(&b.left);
+                }
+                Bound::Exists(_) | Bound::InSubquery(_) => subqueries.push((next, false)),
+                Bound::Not(inner) if matches!(**inner, Bound::Exists(_) | Bound::InSubquery(_)) => {
+                    subqueries.push((inner, true));
+                }
+                _ => plain.push(next),
+            }
+        }
+        let mut predicates = Vec::new();
+        for bound in plain {
+            let expr = self.expr(bound, &mut Place { scope, rel: Some(rel) })?;
+            push_conjuncts(self.boolean(expr, bound)?, &mut predicates);
+        }
+        *rel = rel.take().filter(predicates);
+        for (subquery, negated) in subqueries {
+            self.filter_by_subquery(subquery, negated, scope, rel)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn sort(
+        &mut self,
+        input: Converted,
+        keys: &[BoundSort],
+        scope: &Scope,
+    ) -> Result<Converted, SqlError> {
+        let Converted { mut rel, ids } = input;
+        let scope = Scope { schema: Arc::clone(&scope.schema), ids };
+        let mut sort_keys: Vec<SortKey> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = self.expr(&key.expr, &mut Place { scope: &scope, rel: Some(&mut rel) })?;
+            let constant = matches!(expr, Expr::Literal { .. } | Expr::Parameter { .. });
+            if !constant && !sort_keys.iter().any(|k| k.expr == expr) {
+                sort_keys.push(SortKey { expr, descending: !key.asc, nulls_first: key.nulls_first });
+            }
+        }
+        if !sort_keys.is_empty() {
+            rel = Rel::Sort { input: Box::new(rel), keys: sort_keys, limit: None, offset: None };
+        }
+        Ok(Converted { rel, ids: scope.ids })
+    }
+
+    fn limit(&mut self, limit: &Limit) -> Result<Converted, SqlError> {
+        let Converted { rel, ids } = self.relation(&limit.input)?;
+        let fetch = self.limit_bound(limit.fetch.as_deref(), "LIMIT")?;
+        let skip = self.limit_bound(limit.skip.as_deref(), "OFFSET")?;
+        let skip = skip.filter(|e| !matches!(e, Expr::Literal { value: Value::Int(0) | Value::Null, .. }));
+        let fetch = fetch.filter(|e| !matches!(e, Expr::Literal { value: Value::Null, .. }));
+        Ok(Converted { rel: limited(rel, fetch, skip), ids })
+    }
+
+    fn limit_bound(&mut self, bound: Option<&Bound>, what: &str) -> Result<Option<Expr>, SqlError> {
+        let Some(bound) = bound else { return Ok(None) };
+        let scope = Scope { schema: Arc::new(datafusion_common::DFSchema::empty()), ids: Vec::new() };
+        let expr = self.expr(bound, &mut Place { scope: &scope, rel: None })?;
+        let expr = cast_to(expr, SqlType::BigInt)?;
+        self.note_parameters(&expr);
+        match &expr {
+            Expr::Literal { value: Value::Int(v), .. } if *v < 0 => {
+                let code = if what == "LIMIT" { "2201W" } else { "2201X" };
+                Err(SqlError::new(code, format!("{what} must not be negative")))
+            }
+            Expr::Literal { .. } | Expr::Parameter { .. } => Ok(Some(expr)),
+            _ => Err(SqlError::unsupported(format!("{what} with anything but a constant or a parameter"))),
+        }
+    }
+
+    fn join(&mut self, join: &BoundJoin) -> Result<Converted, SqlError> {
+        let merged = join.join_constraint == JoinConstraint::Using && !join.on.is_empty();
+        if merged && matches!(join.join_type, JoinType::Right | JoinType::Full) {
+            let error = SqlError::unsupported("USING and NATURAL with a RIGHT or FULL join");
+            return Err(error.hint("write the condition with ON and choose the column with coalesce"));
+        }
+        let left = self.relation(&join.left)?;
+        let left_scope = Scope { schema: Arc::clone(join.left.schema()), ids: left.ids };
+        // A LATERAL right side refers to the left as an outer scope.
+        self.outer.push(left_scope.clone());
+        let right = self.relation(&join.right);
+        self.outer.pop();
+        let right = right?;
+        let right_scope = Scope { schema: Arc::clone(join.right.schema()), ids: right.ids };
+        let mut on = Vec::new();
+        for (index, (a, b)) in join.on.iter().enumerate() {
+            let (a, b) = if join.null_equality == NullEquality::NullEqualsNull {
+                // INTERSECT and EXCEPT match columns by position.
+                let at = |scope: &Scope| scope.ids.get(index).copied().map(|id| self.columns.expr(id));
+                match (at(&left_scope), at(&right_scope)) {
+                    (Some(a), Some(b)) => (a, b),
+                    _ => return Err(SqlError::internal("set operation without columns")),
+                }
+            } else {
+                let a = self.expr(a, &mut Place { scope: &left_scope, rel: None })?;
+                (a, self.expr(b, &mut Place { scope: &right_scope, rel: None })?)
+            };
+            let equal = match join.null_equality {
+                NullEquality::NullEqualsNull => {
+                    let types = format!("{} and {}", a.ty(), b.ty());
+                    let (a, b) = same_type(a, b).map_err(|error| {
+                        error.unwrap_or_else(|| SqlError::new("42804", format!("column {} has types {types}", index + 1)))
+                    })?;
+                    Expr::boolean(BinaryOp::IsNotDistinctFrom, a, b)
+                }
+                NullEquality::NullEqualsNothing => compare(BinaryOp::Equal, a, b)?,
+            };
+            on.push(equal);
+        }
+        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+        let ids: Vec<Id> = left_scope.ids.iter().chain(right_scope.ids.iter().filter(|_| !semi)).copied().collect();
+        let both = Scope { schema: Arc::clone(&join.schema), ids: ids.clone() };
+        let (mut left, mut right) = (left.rel, right.rel);
+        let lateral = {
+            let provided = left.outputs();
+            right.free_columns().intersects(&provided)
+        };
+        if join.join_type == JoinType::Inner {
+            let mut rel = if lateral {
+                self.lateral(ApplyKind::Cross, left, right, right_scope.ids, Vec::new())?
+            } else {
+                Rel::Join(Box::new(Join { kind: JoinKind::Inner, left, right, on, null_aware: false, mark: None }))
+            };
+            if let Some(filter) = &join.filter {
+                self.filter_by(filter, &both, &mut rel)?;
+            }
+            return Ok(Converted { rel, ids });
+        }
+        if let Some(filter) = &join.filter {
+            let scope = if semi {
+                let ids = left_scope.ids.iter().chain(&right_scope.ids).copied().collect();
+                let schema = join.left.schema().join(join.right.schema());
+                Scope { schema: Arc::new(schema.map_err(|e| SqlError::internal(e.to_string()))?), ids }
+            } else {
+                both
+            };
+            let expr = self.expr(filter, &mut Place { scope: &scope, rel: None })?;
+            push_conjuncts(self.boolean(expr, filter)?, &mut on);
+        }
+        let kind = match join.join_type {
+            JoinType::Left | JoinType::Right => JoinKind::Left,
+            JoinType::Full => JoinKind::Full,
+            JoinType::LeftSemi => JoinKind::Semi,
+            JoinType::LeftAnti => JoinKind::Anti,
+            other => return Err(SqlError::unsupported(format!("a {other} join"))),
+        };
+        if lateral {
+            if kind != JoinKind::Left || join.join_type == JoinType::Right {
+                return Err(SqlError::unsupported("LATERAL here"));
+            }
+            let rel = self.lateral(ApplyKind::Left, left, right, right_scope.ids, on)?;
+            return Ok(Converted { rel, ids });
+        }
+        if join.join_type == JoinType::Right {
+            std::mem::swap(&mut left, &mut right);
+        }
+        if matches!(kind, JoinKind::Left | JoinKind::Full) {
+            self.columns.mark_nullable(&right.outputs());
+        }
+        if kind == JoinKind::Full {
+            self.columns.mark_nullable(&left.outputs());
+        }
+        let rel = Rel::Join(Box::new(Join { kind, left, right, on, null_aware: false, mark: None }));
+        Ok(Converted { rel, ids })
+    }
+
+    fn union(&mut self, plan: &LogicalPlan) -> Result<Converted, SqlError> {
+        let mut flat = Vec::new();
+        let mut pending = vec![plan];
+        while let Some(next) = pending.pop() {
+            match next {
+                LogicalPlan::Union(union) => pending.extend(union.inputs.iter().rev().map(Arc::as_ref)),
+                other => flat.push(other),
+            }
+        }
+        let mut inputs = Vec::with_capacity(flat.len());
+        for input in flat {
+            inputs.push(self.relation(input)?);
+        }
+        self.union_of(inputs)
+    }
+
+    /// UNION ALL of relations with the same number of columns.
+    pub(super) fn union_of(&mut self, mut inputs: Vec<Converted>) -> Result<Converted, SqlError> {
+        let width = inputs.first().map_or(0, |i| i.ids.len());
+        let mut columns = Vec::with_capacity(width);
+        for position in 0..width {
+            let mut ty = SqlType::Null;
+            let mut nullable = false;
+            for input in &inputs {
+                let id = input.ids[position];
+                nullable |= self.columns.nullable(id);
+                let other = self.columns.ty(id);
+                ty = common_type(ty, other).ok_or_else(|| {
+                    SqlError::new("42804", format!("column {} of the set operation has types {ty} and {other}", position + 1))
+                })?;
+            }
+            columns.push(self.columns.add(ty, nullable));
+        }
+        for input in &mut inputs {
+            let mut expressions = Vec::new();
+            for (id, column) in input.ids.iter_mut().zip(&columns) {
+                let own = self.columns.expr(*id);
+                let own = if own.ty() == SqlType::Null { constant_behind(&input.rel, *id).unwrap_or(own) } else { own };
+                let expr = cast_to(own, self.columns.ty(*column))?;
+                *id = self.name(expr, &mut expressions);
+            }
+            input.rel = input.rel.take().extend(expressions);
+        }
+        let inputs = inputs.into_iter().map(|i| (i.rel, i.ids)).collect();
+        Ok(Converted { rel: Rel::Union { inputs, columns: columns.clone() }, ids: columns })
+    }
+
+    fn scan(&mut self, scan: &TableScan) -> Result<Converted, SqlError> {
+        let Some(handle) = scan.source.downcast_ref::<TableHandle>() else {
+            return Err(SqlError::internal("a scan of something that is not a table"));
+        };
+        let table = &self.catalog.tables[handle.table];
+        let columns: Vec<Id> = table.columns.iter().map(|c| self.columns.add(c.ty, c.nullable)).collect();
+        let wants_locator = scan.projected_schema.fields().last().is_some_and(|f| f.name() == LOCATOR);
+        let locator = wants_locator.then(|| self.columns.add(SqlType::Blob, false));
+        let ids = columns.iter().copied().chain(locator).collect();
+        let alias = table.name.clone();
+        let scan = Scan { table: handle.table, alias, columns, locator, filters: Vec::new() };
+        Ok(Converted { rel: Rel::Scan(Box::new(scan)), ids })
+    }
+
+    fn alias(&mut self, alias: &SubqueryAlias) -> Result<Converted, SqlError> {
+        let key = Arc::as_ptr(&alias.input);
+        let shared = self.shared.get(&key).is_some_and(|s| s.references > 1 && !s.inline);
+        if shared {
+            return self.shared_cte(alias);
+        }
+        let mut converted = self.relation(&alias.input)?;
+        if let Rel::Scan(scan) = &mut converted.rel
+            && scan.alias != alias.alias.table()
+        {
+            scan.alias = format!("{} {}", scan.alias, alias.alias.table());
+        }
+        Ok(converted)
+    }
+
+    /// A reference to a common table expression that has several.
+    fn shared_cte(&mut self, alias: &SubqueryAlias) -> Result<Converted, SqlError> {
+        let key = Arc::as_ptr(&alias.input);
+        let existing = self.shared.get(&key).and_then(|s| s.cte);
+        let cte = match existing {
+            Some(cte) => cte,
+            None => {
+                let Converted { rel, ids } = self.relation(&alias.input)?;
+                if !rel.free_columns().is_empty() {
+                    if let Some(shared) = self.shared.get_mut(&key) {
+                        shared.inline = true;
+                    }
+                    return Ok(Converted { rel, ids });
+                }
+                let (rel, ids) = self.settle(rel, ids)?;
+                self.ctes.push(SharedCte { rel, ids });
+                if let Some(shared) = self.shared.get_mut(&key) {
+                    shared.cte = Some(self.ctes.len() - 1);
+                }
+                self.ctes.len() - 1
+            }
+        };
+        let infos: Vec<(SqlType, bool)> =
+            self.ctes[cte].ids.iter().map(|id| (self.columns.ty(*id), self.columns.nullable(*id))).collect();
+        let ids: Vec<Id> = infos.into_iter().map(|(ty, nullable)| self.columns.add(ty, nullable)).collect();
+        Ok(Converted { rel: Rel::Cte { cte, columns: ids.clone() }, ids })
+    }
+
+    fn values(&mut self, values: &Values) -> Result<Converted, SqlError> {
+        let scope = Scope { schema: Arc::new(datafusion_common::DFSchema::empty()), ids: Vec::new() };
+        let mut rows = Vec::with_capacity(values.values.len());
+        let mut plain = true;
+        for row in &values.values {
+            let mut rel = Rel::one_row();
+            let mut converted = Vec::with_capacity(row.len());
+            for bound in row {
+                converted.push(self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?);
+            }
+            plain &= matches!(&rel, Rel::Values { .. });
+            rows.push((rel, converted));
+        }
+        if !plain {
+            // A row with a correlated or IN subquery is a query of its own.
+            let mut inputs = Vec::with_capacity(rows.len());
+            for (rel, row) in rows {
+                let mut expressions = Vec::new();
+                let ids = row.into_iter().map(|e| self.name(e, &mut expressions)).collect();
+                inputs.push(Converted { rel: rel.extend(expressions), ids });
+            }
+            return self.union_of(inputs);
+        }
+        self.values_of(rows.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// Constant rows, each column brought to one type.
+    pub(crate) fn values_of(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Converted, SqlError> {
+        let width = rows.first().map_or(0, Vec::len);
+        let mut columns = Vec::with_capacity(width);
+        for position in 0..width {
+            let mut ty = SqlType::Null;
+            for expr in rows.iter().filter_map(|row| row.get(position)) {
+                let unknown = matches!(expr, Expr::Literal { value: Value::Text(_), .. });
+                ty = match common_type(ty, expr.ty()) {
+                    Some(common) => common,
+                    None if unknown => ty,
+                    None if ty == SqlType::Text => expr.ty(),
+                    None => {
+                        let message = format!("column {} of VALUES has types {ty} and {}", position + 1, expr.ty());
+                        return Err(SqlError::new("42804", message));
+                    }
+                };
+            }
+            let ty = if ty == SqlType::Null { SqlType::Text } else { ty };
+            let mut nullable = false;
+            for row in &mut rows {
+                let expr = std::mem::replace(&mut row[position], Expr::literal(Value::Null, ty));
+                row[position] = super::coerce::coerce(expr, ty)?;
+                self.note_parameters(&row[position]);
+                nullable |= self.nullable(&row[position]);
+            }
+            columns.push(self.columns.add(ty, nullable));
+        }
+        Ok(Converted { rel: Rel::Values { rows, columns: columns.clone() }, ids: columns })
+    }
+
+    /// Gives columns of unknown type (a bare NULL or parameter in a select list) the type TEXT.
+    pub(crate) fn settle(&mut self, rel: Rel, mut ids: Vec<Id>) -> Result<(Rel, Vec<Id>), SqlError> {
+        let mut expressions = Vec::new();
+        for id in &mut ids {
+            if self.columns.ty(*id) == SqlType::Null {
+                let expr = constant_behind(&rel, *id).unwrap_or_else(|| self.columns.expr(*id));
+                let expr = cast_to(expr, SqlType::Text)?;
+                self.note_parameters(&expr);
+                *id = self.name(expr, &mut expressions);
+            }
+        }
+        Ok((rel.extend(expressions), ids))
+    }
+
+    /// Converts an expression where there is no relation to extend.
+    pub(crate) fn expression(&mut self, bound: &Bound, scope: &Scope) -> Result<Expr, SqlError> {
+        self.expr(bound, &mut Place { scope, rel: None })
+    }
+}
+
+/// The constant or parameter of unknown type that a column is, if it is one: it can
+/// still take the type of where it goes.
+pub(crate) fn constant_behind(rel: &Rel, id: Id) -> Option<Expr> {
+    match rel {
+        Rel::Extend { input, expressions } => match expressions.iter().find(|(own, _)| *own == id) {
+            Some((_, expr)) => super::coerce::is_unknown(expr).then(|| expr.clone()),
+            None => constant_behind(input, id),
+        },
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => constant_behind(input, id),
+        _ => None,
+    }
+}
+
+/// `rel` with its first rows only; a sort below keeps no more than it needs.
+fn limited(rel: Rel, limit: Option<Expr>, offset: Option<Expr>) -> Rel {
+    match rel {
+        _ if limit.is_none() && offset.is_none() => rel,
+        Rel::Sort { input, keys, limit: None, offset: None } => Rel::Sort { input, keys, limit, offset },
+        Rel::Extend { input, expressions } => Rel::Extend { input: Box::new(limited(*input, limit, offset)), expressions },
+        other => Rel::Limit { input: Box::new(other), limit, offset },
+    }
+}
+
+/// Rows without repeats.
+pub(super) fn distinct(input: Converted, converter: &Converter<'_>) -> Converted {
+    let mut seen = IdSet::default();
+    let mut groups = Vec::new();
+    for id in &input.ids {
+        if !seen.contains(*id) {
+            seen.insert(*id);
+            groups.push((*id, converter.columns.expr(*id)));
+        }
+    }
+    let rel = if groups.is_empty() {
+        let one = Some(Expr::literal(Value::Int(1), SqlType::BigInt));
+        Rel::Limit { input: Box::new(input.rel), limit: one, offset: None }
+    } else {
+        Rel::Aggregate { input: Box::new(input.rel), groups, aggregates: Vec::new() }
+    };
+    Converted { rel, ids: input.ids }
+}

@@ -1,0 +1,617 @@
+//! Relations as operators.
+
+use super::access::choose;
+use super::dynamic::{attach, droppable};
+use super::estimate::{Estimate, Estimator};
+use super::graph::{Graph, Mask, key_share};
+use super::order::{Tree, choose_build, order};
+use super::selectivity::selectivity;
+use crate::logical::{Dependent, Id, IdSet, Rel, Scan, columns_of};
+use gingham_plan::{
+    AggregateCall, Apply, ApplyKind, BinaryOp, BuildSide, CteId, Expr, FilterId, Join, JoinKind, Node, RouteSetting,
+    SlotId, SortKey, SqlError,
+};
+use gingham_types::SqlType;
+use std::collections::HashMap;
+
+/// A build side that has this share of the probe side's keys or more is no filter.
+const FILTER_SHARE_MAX: f64 = 0.8;
+
+/// An operator and the column number of each of its output columns.
+pub(super) struct Lowered {
+    pub(super) node: Node,
+    pub(super) layout: Vec<Id>,
+    pub(super) rows: f64,
+}
+
+/// Lowers the relations of one statement.
+pub(super) struct Lowering<'a> {
+    pub(super) estimator: Estimator<'a>,
+    pub(super) setting: RouteSetting,
+    pub(super) filters: u32,
+    pub(super) slots: u32,
+    /// Outer columns of the enclosing subplans.
+    pub(super) bound: HashMap<Id, SlotId>,
+    /// For each shared expression, the columns that are read.
+    pub(super) cte_columns: Vec<IdSet>,
+}
+
+/// The sides and conditions of a join about to be lowered.
+struct Sides {
+    kind: JoinKind,
+    left: Lowered,
+    right: Lowered,
+    on: Vec<Expr>,
+    null_aware: bool,
+    mark: Option<Id>,
+    rows: f64,
+}
+
+impl Lowering<'_> {
+    /// Lowers `rel`; the output has the columns of `required`, and maybe others.
+    pub(super) fn lower(&mut self, rel: Rel, required: &IdSet) -> Result<Lowered, SqlError> {
+        match rel {
+            Rel::Scan(scan) => self.scan(*scan, required),
+            Rel::Values { rows, columns } => self.values(rows, &columns, required),
+            Rel::Filter { input, predicates } => self.filter(*input, predicates, required),
+            Rel::Extend { input, expressions } => self.extend(*input, expressions, required),
+            Rel::Aggregate { input, groups, aggregates } => self.aggregate(*input, groups, aggregates, required),
+            Rel::Join(join) => {
+                let rows = self.estimator.estimate(&join.left).rows.max(self.estimator.estimate(&join.right).rows);
+                let mut needed = required.clone();
+                join.on.iter().for_each(|e| columns_of(e, &mut needed));
+                let left = self.lower(join.left, &needed)?;
+                let right = self.lower(join.right, &needed)?;
+                let (kind, on, null_aware, mark) = (join.kind, join.on, join.null_aware, join.mark);
+                self.join(Sides { kind, left, right, on, null_aware, mark, rows }, required, &|_| 1.0)
+            }
+            Rel::Block { inputs, predicates, dependents } => self.block(inputs, &predicates, dependents, required),
+            Rel::Apply { kind, input, subplan, output } => self.apply(kind, *input, *subplan, output, required),
+            Rel::Sort { input, keys, limit, offset } => {
+                let mut needed = required.clone();
+                keys.iter().for_each(|k| columns_of(&k.expr, &mut needed));
+                let Lowered { node, layout, rows } = self.lower(*input, &needed)?;
+                let keys = keys
+                    .into_iter()
+                    .map(|key| Ok(SortKey { expr: self.place(key.expr, &layout)?, ..key }))
+                    .collect::<Result<_, SqlError>>()?;
+                Ok(Lowered { node: Node::Sort { input: Box::new(node), keys, limit, offset }, layout, rows })
+            }
+            Rel::Limit { input, limit, offset } => {
+                let Lowered { node, layout, rows } = self.lower(*input, required)?;
+                Ok(Lowered { node: Node::Limit { input: Box::new(node), limit, offset }, layout, rows })
+            }
+            Rel::Union { inputs, columns } => self.union(inputs, &columns, required),
+            Rel::Cte { cte, columns } => self.cte(cte, &columns, required),
+        }
+    }
+
+    /// Lowers `rel` so that its output is exactly `ids`, in order.
+    pub(super) fn lower_exactly(&mut self, rel: Rel, ids: &[Id]) -> Result<Node, SqlError> {
+        let required: IdSet = ids.iter().copied().collect();
+        let lowered = self.lower(rel, &required)?;
+        self.arrange(lowered, ids)
+    }
+
+    /// Replaces column numbers by positions in `layout`, and outer ones by slots.
+    fn place(&self, mut expr: Expr, layout: &[Id]) -> Result<Expr, SqlError> {
+        let mut missing = None;
+        expr.visit_mut(&mut |e| {
+            if let Expr::Column { index, ty } = e {
+                if let Some(position) = layout.iter().position(|id| id == index) {
+                    *index = position;
+                } else if let Some(slot) = self.bound.get(index) {
+                    *e = Expr::Slot { slot: *slot, ty: *ty };
+                } else {
+                    missing = Some(*index);
+                }
+            }
+        });
+        match missing {
+            None => Ok(expr),
+            Some(id) => Err(SqlError::internal(format!("column number {id} is out of reach"))),
+        }
+    }
+
+    fn place_all(&self, list: Vec<Expr>, layout: &[Id]) -> Result<Vec<Expr>, SqlError> {
+        list.into_iter().map(|e| self.place(e, layout)).collect()
+    }
+
+    /// Puts columns in order, inside the operator where it can choose its output.
+    fn arrange(&self, lowered: Lowered, ids: &[Id]) -> Result<Node, SqlError> {
+        let Lowered { node, layout, .. } = lowered;
+        if layout == ids {
+            return Ok(node);
+        }
+        let positions = ids
+            .iter()
+            .map(|id| layout.iter().position(|l| l == id))
+            .collect::<Option<Vec<usize>>>()
+            .ok_or_else(|| SqlError::internal("a result column is missing"))?;
+        Ok(match node {
+            Node::Filter { input, predicates, columns, rows } => {
+                let columns = positions.iter().map(|p| columns[*p]).collect();
+                Node::Filter { input, predicates, columns, rows }
+            }
+            Node::Join(mut join) => {
+                join.columns = positions.iter().map(|p| join.columns[*p]).collect();
+                Node::Join(join)
+            }
+            Node::Project { input, expressions } => {
+                let expressions = positions.iter().map(|p| expressions[*p].clone()).collect();
+                Node::Project { input, expressions }
+            }
+            node => {
+                let column = |(p, id): (&usize, &Id)| Expr::column(*p, self.estimator.columns.ty(*id));
+                let expressions = positions.iter().zip(ids).map(column).collect();
+                Node::Project { input: Box::new(node), expressions }
+            }
+        })
+    }
+
+    fn scan(&mut self, scan: Scan, required: &IdSet) -> Result<Lowered, SqlError> {
+        let table = &self.estimator.catalog.tables[scan.table];
+        let wanted: Vec<usize> =
+            (0..scan.columns.len()).filter(|ordinal| required.contains(scan.columns[*ordinal])).collect();
+        let locator = scan.locator.filter(|id| required.contains(*id));
+        let base = self.estimator.table(&scan);
+        let rows = base.rows * selectivity(&scan.filters, &base);
+        let access = choose(&self.estimator, &scan, wanted.len(), self.setting, false);
+        let mut filters = scan.filters.clone();
+        sort_predicates(&mut filters, &base);
+        let filters = self.place_all(filters, &scan.columns)?;
+        let route = match access.route {
+            gingham_plan::Route::Row(way) => gingham_plan::Route::Row(self.place_access(way)?),
+            other => other,
+        };
+        let layout = wanted.iter().map(|ordinal| scan.columns[*ordinal]).chain(locator).collect();
+        let node = Node::Scan(gingham_plan::Scan {
+            table: table.id,
+            name: scan.alias,
+            types: wanted.iter().map(|ordinal| table.columns[*ordinal].ty).collect(),
+            columns: wanted,
+            locator: locator.is_some(),
+            filters,
+            dynamic_filters: Vec::new(),
+            route,
+            row_cost_us: access.row_cost_us,
+            column_cost_us: access.column_cost_us,
+            reason: access.reason,
+            rows,
+        });
+        Ok(Lowered { node, layout, rows })
+    }
+
+    /// Key expressions have no columns of their own, but may have outer ones.
+    fn place_access(&self, mut access: gingham_plan::RowAccess) -> Result<gingham_plan::RowAccess, SqlError> {
+        use gingham_plan::RowAccess::{Full, Keys, Range};
+        let mut expressions: Vec<&mut Expr> = match &mut access {
+            Full { .. } => Vec::new(),
+            Range { equal, lower, upper, .. } => {
+                equal.iter_mut().chain(lower.iter_mut().chain(upper).map(|b| &mut b.value)).collect()
+            }
+            Keys { keys, .. } => keys.iter_mut().flatten().collect(),
+        };
+        for expr in &mut expressions {
+            let taken = std::mem::replace(*expr, Expr::literal(gingham_types::Value::Null, SqlType::Null));
+            **expr = self.place(taken, &[])?;
+        }
+        Ok(access)
+    }
+
+    fn values(&mut self, rows: Vec<Vec<Expr>>, columns: &[Id], required: &IdSet) -> Result<Lowered, SqlError> {
+        let kept: Vec<usize> = (0..columns.len()).filter(|p| required.contains(columns[*p])).collect();
+        let count = rows.len() as f64;
+        let pick = |row: Vec<Expr>| {
+            let own: Vec<Expr> = kept.iter().map(|p| row[*p].clone()).collect();
+            self.place_all(own, &[])
+        };
+        let rows = rows.into_iter().map(pick).collect::<Result<_, SqlError>>()?;
+        let layout: Vec<Id> = kept.iter().map(|p| columns[*p]).collect();
+        let types = layout.iter().map(|id| self.estimator.columns.ty(*id)).collect();
+        Ok(Lowered { node: Node::Values { rows, types }, layout, rows: count })
+    }
+
+    fn filter(&mut self, input: Rel, mut predicates: Vec<Expr>, required: &IdSet) -> Result<Lowered, SqlError> {
+        let estimate = self.estimator.estimate(&input);
+        sort_predicates(&mut predicates, &estimate);
+        let rows = estimate.rows * selectivity(&predicates, &estimate);
+        let mut needed = required.clone();
+        predicates.iter().for_each(|e| columns_of(e, &mut needed));
+        let input = self.lower(input, &needed)?;
+        self.filtered(input, predicates, required, rows)
+    }
+
+    fn filtered(
+        &mut self,
+        input: Lowered,
+        predicates: Vec<Expr>,
+        required: &IdSet,
+        rows: f64,
+    ) -> Result<Lowered, SqlError> {
+        let predicates = self.place_all(predicates, &input.layout)?;
+        let columns: Vec<usize> = (0..input.layout.len()).filter(|p| required.contains(input.layout[*p])).collect();
+        let layout = columns.iter().map(|p| input.layout[*p]).collect();
+        Ok(Lowered { node: Node::Filter { input: Box::new(input.node), predicates, columns, rows }, layout, rows })
+    }
+
+    fn extend(&mut self, input: Rel, expressions: Vec<(Id, Expr)>, required: &IdSet) -> Result<Lowered, SqlError> {
+        let expressions: Vec<(Id, Expr)> = expressions.into_iter().filter(|(id, _)| required.contains(*id)).collect();
+        if expressions.is_empty() {
+            return self.lower(input, required);
+        }
+        let mut needed = required.clone();
+        expressions.iter().for_each(|(_, e)| columns_of(e, &mut needed));
+        let Lowered { node, layout: below, rows } = self.lower(input, &needed)?;
+        let mut layout = Vec::new();
+        let mut list = Vec::new();
+        for (position, id) in below.iter().enumerate().filter(|(_, id)| required.contains(**id)) {
+            layout.push(*id);
+            list.push(Expr::column(position, self.estimator.columns.ty(*id)));
+        }
+        for (id, expr) in expressions {
+            layout.push(id);
+            list.push(self.place(expr, &below)?);
+        }
+        Ok(Lowered { node: Node::Project { input: Box::new(node), expressions: list }, layout, rows })
+    }
+
+    fn aggregate(
+        &mut self,
+        input: Rel,
+        groups: Vec<(Id, Expr)>,
+        aggregates: Vec<(Id, AggregateCall)>,
+        required: &IdSet,
+    ) -> Result<Lowered, SqlError> {
+        let aggregates: Vec<(Id, AggregateCall)> =
+            aggregates.into_iter().filter(|(id, _)| required.contains(*id)).collect();
+        let mut needed = IdSet::default();
+        groups.iter().for_each(|(_, e)| columns_of(e, &mut needed));
+        for (_, call) in &aggregates {
+            call.argument.iter().chain(&call.filter).for_each(|e| columns_of(e, &mut needed));
+        }
+        let rel = Rel::Aggregate { input: Box::new(input), groups, aggregates };
+        let rows = self.estimator.estimate(&rel).rows;
+        let Rel::Aggregate { input, groups, aggregates } = rel else {
+            return Err(SqlError::internal("an aggregate is not one"));
+        };
+        let Lowered { node, layout: below, .. } = self.lower(*input, &needed)?;
+        let layout = groups.iter().map(|(id, _)| *id).chain(aggregates.iter().map(|(id, _)| *id)).collect();
+        let groups = groups.into_iter().map(|(_, e)| self.place(e, &below)).collect::<Result<_, _>>()?;
+        let aggregates = aggregates
+            .into_iter()
+            .map(|(_, call)| {
+                let argument = call.argument.map(|e| self.place(e, &below)).transpose()?;
+                let filter = call.filter.map(|e| self.place(e, &below)).transpose()?;
+                Ok(AggregateCall { argument, filter, ..call })
+            })
+            .collect::<Result<_, SqlError>>()?;
+        Ok(Lowered { node: Node::Aggregate { input: Box::new(node), groups, aggregates, rows }, layout, rows })
+    }
+
+    fn apply(
+        &mut self,
+        kind: ApplyKind,
+        input: Rel,
+        subplan: Rel,
+        output: Vec<Id>,
+        required: &IdSet,
+    ) -> Result<Lowered, SqlError> {
+        let provided = input.outputs();
+        let outer: Vec<Id> = subplan.free_columns().iter().filter(|id| provided.contains(*id)).collect();
+        let mut needed = required.clone();
+        needed.extend(outer.iter().copied());
+        let Lowered { node, mut layout, rows } = self.lower(input, &needed)?;
+        let mut bindings = Vec::with_capacity(outer.len());
+        let saved = self.bound.clone();
+        for id in outer {
+            let slot = SlotId(self.slots);
+            self.slots += 1;
+            let Some(position) = layout.iter().position(|l| *l == id) else {
+                return Err(SqlError::internal("an outer column is missing"));
+            };
+            bindings.push((slot, position));
+            self.bound.insert(id, slot);
+        }
+        let wanted: &[Id] = if kind == ApplyKind::Exists { &[] } else { &output };
+        let lowered = if kind == ApplyKind::Exists {
+            self.lower(subplan, &IdSet::default()).map(|l| l.node)
+        } else {
+            self.lower_exactly(subplan, wanted)
+        };
+        self.bound = saved;
+        let subplan = lowered?;
+        let types = output.iter().map(|id| self.estimator.columns.ty(*id)).collect();
+        layout.extend(output);
+        let apply = Apply { input: node, subplan, kind, bindings, types };
+        Ok(Lowered { node: Node::Apply(Box::new(apply)), layout, rows })
+    }
+
+    fn union(&mut self, inputs: Vec<(Rel, Vec<Id>)>, columns: &[Id], required: &IdSet) -> Result<Lowered, SqlError> {
+        let mut kept: Vec<usize> = (0..columns.len()).filter(|p| required.contains(columns[*p])).collect();
+        if kept.is_empty() && !columns.is_empty() {
+            kept.push(0);
+        }
+        let mut nodes = Vec::with_capacity(inputs.len());
+        let mut rows = 0.0;
+        for (input, ids) in inputs {
+            rows += self.estimator.estimate(&input).rows;
+            let ids: Vec<Id> = kept.iter().map(|p| ids[*p]).collect();
+            nodes.push(self.lower_exactly(input, &ids)?);
+        }
+        let layout = kept.iter().map(|p| columns[*p]).collect();
+        Ok(Lowered { node: Node::Union { inputs: nodes }, layout, rows })
+    }
+
+    fn cte(&mut self, cte: usize, columns: &[Id], required: &IdSet) -> Result<Lowered, SqlError> {
+        let kept: Vec<usize> = (0..columns.len()).filter(|p| required.contains(columns[*p])).collect();
+        if let Some(used) = self.cte_columns.get_mut(cte) {
+            used.extend(kept.iter().copied());
+        }
+        let layout: Vec<Id> = kept.iter().map(|p| columns[*p]).collect();
+        let types = layout.iter().map(|id| self.estimator.columns.ty(*id)).collect();
+        let rows = self.estimator.ctes.get(cte).map_or(1000.0, |(e, _)| e.rows);
+        Ok(Lowered { node: Node::Cte { id: CteId(cte as u32), columns: kept, types, rows }, layout, rows })
+    }
+
+    fn block(
+        &mut self,
+        inputs: Vec<Rel>,
+        predicates: &[Expr],
+        dependents: Vec<Dependent>,
+        required: &IdSet,
+    ) -> Result<Lowered, SqlError> {
+        if inputs.len() + dependents.len() >= super::graph::ITEMS_MAX {
+            return Err(SqlError::new("54001", format!("more than {} relations in one join", super::graph::ITEMS_MAX)));
+        }
+        let graph = Graph::new(&self.estimator, &inputs, predicates, &dependents);
+        let Some(tree) = order(&graph) else { return Err(SqlError::internal("a join of nothing")) };
+        let count = inputs.len();
+        let mut parts = Parts {
+            graph: &graph,
+            inputs: inputs.into_iter().map(Some).collect(),
+            conditions: dependents.iter().map(|d| d.on.clone()).collect(),
+            dependents: dependents.into_iter().map(Some).collect(),
+            count,
+            required,
+        };
+        self.tree(&tree, &mut parts)
+    }
+
+    fn tree(&mut self, tree: &Tree, parts: &mut Parts<'_>) -> Result<Lowered, SqlError> {
+        let mask = tree.mask();
+        let graph = parts.graph;
+        match tree {
+            Tree::Leaf(item) => {
+                let needed = parts.needed(mask);
+                let Some(rel) = parts.inputs[*item].take() else { return Err(SqlError::internal("an input is used twice")) };
+                self.lower(rel, &needed)
+            }
+            Tree::Inner(a, b) => {
+                let (left_mask, right_mask) = (a.mask(), b.mask());
+                let left = self.tree(a, parts)?;
+                let right = self.tree(b, parts)?;
+                let mut on: Vec<Expr> = Vec::new();
+                for class in &graph.classes {
+                    if let (Some(x), Some(y)) = (member(class, left_mask), member(class, right_mask)) {
+                        let columns = self.estimator.columns;
+                        on.push(Expr::boolean(BinaryOp::Equal, columns.expr(x), columns.expr(y)));
+                    }
+                }
+                let newly = |items: Mask| items & !mask == 0 && items & !left_mask != 0 && items & !right_mask != 0;
+                on.extend(graph.edges.iter().filter(|e| newly(e.items)).map(|e| e.expr.clone()));
+                let rows = graph.rows(mask);
+                let needed = parts.needed(mask);
+                let sides = Sides { kind: JoinKind::Inner, left, right, on, null_aware: false, mark: None, rows };
+                self.join(sides, &needed, &|id| graph.domain(id))
+            }
+            Tree::Dependent(below, item) => {
+                let below_mask = below.mask();
+                let left = self.tree(below, parts)?;
+                let Some(dependent) = parts.dependents[*item - parts.count].take() else {
+                    return Err(SqlError::internal("a dependent join is used twice"));
+                };
+                let above = parts.needed(mask);
+                let newly: Vec<Expr> = graph
+                    .edges
+                    .iter()
+                    .filter(|e| e.items & !mask == 0 && e.items & !below_mask != 0)
+                    .map(|e| e.expr.clone())
+                    .collect();
+                let mut out = above.clone();
+                newly.iter().for_each(|e| columns_of(e, &mut out));
+                let mut right_needed = IdSet::default();
+                dependent.on.iter().for_each(|e| columns_of(e, &mut right_needed));
+                if dependent.kind == JoinKind::Left {
+                    right_needed.union(&out);
+                }
+                let right_estimate = self.estimator.estimate(&dependent.right);
+                let right = self.lower(dependent.right, &right_needed)?;
+                let rows = graph.rows(mask);
+                let Dependent { kind, on, null_aware, mark, .. } = dependent;
+                let domain = |id: Id| {
+                    if right_estimate.columns.contains_key(&id) { right_estimate.domain(id) } else { graph.domain(id) }
+                };
+                let sides = Sides { kind, left, right, on, null_aware, mark, rows };
+                let joined = self.join(sides, &out, &domain)?;
+                if newly.is_empty() { Ok(joined) } else { self.filtered(joined, newly, &above, rows) }
+            }
+        }
+    }
+
+    /// Lowers a join: keys, residual, build side, dynamic filters.
+    fn join(&mut self, sides: Sides, required: &IdSet, domain: &dyn Fn(Id) -> f64) -> Result<Lowered, SqlError> {
+        let Sides { kind, mut left, mut right, on, null_aware, mark, rows } = sides;
+        let left_set: IdSet = left.layout.iter().copied().collect();
+        let right_set: IdSet = right.layout.iter().copied().collect();
+        let mut keys: Vec<(Expr, Expr, bool)> = Vec::new();
+        let mut residual = Vec::new();
+        for condition in on {
+            match split(&condition, &left_set, &right_set) {
+                Some(key) => keys.push(key),
+                None => residual.push(condition),
+            }
+        }
+        if null_aware && keys.is_empty() {
+            return Err(SqlError::unsupported("NOT IN over these operands"));
+        }
+        let (mut builds_left, _) = choose_build(kind, left.rows, right.rows, rows);
+        if null_aware || keys.is_empty() {
+            builds_left = false;
+        }
+        if kind == JoinKind::Inner && builds_left {
+            // Inner joins are symmetric: the build side is always shown on the right.
+            std::mem::swap(&mut left, &mut right);
+            keys.iter_mut().for_each(|(a, b, _)| std::mem::swap(a, b));
+            builds_left = false;
+        }
+        let publish = keys
+            .iter()
+            .map(|(left_key, right_key, null_equal)| {
+                let (build_key, probe_key) = if builds_left { (left_key, right_key) } else { (right_key, left_key) };
+                let (build, probe) = if builds_left { (&left, &mut right) } else { (&right, &mut left) };
+                if *null_equal || !droppable(kind, builds_left, null_aware) {
+                    return None;
+                }
+                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) = (build_key, probe_key)
+                else {
+                    return None;
+                };
+                if key_share(domain(*build_id), build.rows, domain(*probe_id)) >= FILTER_SHARE_MAX {
+                    return None;
+                }
+                let position = probe.layout.iter().position(|id| id == probe_id)?;
+                let filter = FilterId(self.filters);
+                if !attach(&mut probe.node, position, filter) {
+                    return None;
+                }
+                self.filters += 1;
+                Some(filter)
+            })
+            .collect();
+        let mut joined = left.layout.clone();
+        match kind {
+            JoinKind::Inner | JoinKind::Left | JoinKind::Full => joined.extend(&right.layout),
+            JoinKind::Mark => joined.extend(mark),
+            JoinKind::Semi | JoinKind::Anti => {}
+        }
+        let both: Vec<Id> = left.layout.iter().chain(&right.layout).copied().collect();
+        let residual = if residual.is_empty() { None } else { Some(self.place(Expr::all(residual), &both)?) };
+        let null_equal = keys.iter().map(|(_, _, n)| *n).collect();
+        let mut left_keys = Vec::with_capacity(keys.len());
+        let mut right_keys = Vec::with_capacity(keys.len());
+        for (a, b, _) in keys {
+            left_keys.push(self.place(a, &left.layout)?);
+            right_keys.push(self.place(b, &right.layout)?);
+        }
+        let columns: Vec<usize> = (0..joined.len()).filter(|p| required.contains(joined[*p])).collect();
+        let layout = columns.iter().map(|p| joined[*p]).collect();
+        let build = if builds_left { BuildSide::Left } else { BuildSide::Right };
+        let node = Node::Join(Box::new(Join {
+            kind,
+            left: left.node,
+            right: right.node,
+            left_keys,
+            right_keys,
+            null_equal,
+            residual,
+            null_aware,
+            build,
+            publish,
+            columns,
+            rows,
+        }));
+        Ok(Lowered { node, layout, rows })
+    }
+}
+
+/// What is left of a block while its tree is lowered.
+struct Parts<'a> {
+    graph: &'a Graph,
+    inputs: Vec<Option<Rel>>,
+    dependents: Vec<Option<Dependent>>,
+    /// The conditions of all dependents, also of those joined already.
+    conditions: Vec<Vec<Expr>>,
+    count: usize,
+    required: &'a IdSet,
+}
+
+impl Parts<'_> {
+    /// The columns that the join of `mask` must put out.
+    fn needed(&self, mask: Mask) -> IdSet {
+        let mut wanted = self.required.clone();
+        for edge in self.graph.edges.iter().filter(|e| e.items & !mask != 0) {
+            columns_of(&edge.expr, &mut wanted);
+        }
+        for (index, conditions) in self.conditions.iter().enumerate() {
+            if mask >> (index + self.count) & 1 == 0 {
+                conditions.iter().for_each(|e| columns_of(e, &mut wanted));
+            }
+        }
+        for class in &self.graph.classes {
+            let outside = class.iter().any(|(_, item)| mask >> item & 1 == 0);
+            if outside {
+                wanted.extend(member(class, mask));
+            }
+        }
+        let mut provided = IdSet::default();
+        for (index, item) in self.graph.items.iter().enumerate() {
+            if mask >> index & 1 == 1 {
+                provided.union(&item.outputs);
+            }
+        }
+        wanted.iter().filter(|id| provided.contains(*id)).collect()
+    }
+}
+
+/// The first member of a class that belongs to `mask`: the one that stands for it.
+fn member(class: &[(Id, usize)], mask: Mask) -> Option<Id> {
+    class.iter().find(|(_, item)| mask >> item & 1 == 1).map(|(id, _)| *id)
+}
+
+/// An equality of a left and a right expression, as such.
+fn split(condition: &Expr, left: &IdSet, right: &IdSet) -> Option<(Expr, Expr, bool)> {
+    let Expr::Binary { op, left: a, right: b, .. } = condition else { return None };
+    let null_equal = match op {
+        BinaryOp::Equal => false,
+        BinaryOp::IsNotDistinctFrom => true,
+        _ => return None,
+    };
+    let used = |e: &Expr| {
+        let mut set = IdSet::default();
+        columns_of(e, &mut set);
+        set
+    };
+    let (x, y) = (used(a), used(b));
+    let on = |side: &IdSet, other: &IdSet, set: &IdSet| set.intersects(side) && !set.intersects(other);
+    // A key of one side may be a constant of the other.
+    let free = |set: &IdSet| !set.intersects(left) && !set.intersects(right);
+    if (on(left, right, &x) || free(&x)) && on(right, left, &y) {
+        return Some(((**a).clone(), (**b).clone(), null_equal));
+    }
+    if (on(left, right, &y) || free(&y)) && on(right, left, &x) {
+        return Some(((**b).clone(), (**a).clone(), null_equal));
+    }
+    None
+}
+
+/// Cheapest and most selective first.
+fn sort_predicates(predicates: &mut [Expr], input: &Estimate) {
+    let weight = |predicate: &Expr| {
+        let mut cost = 1.0;
+        predicate.visit(&mut |e| {
+            cost += match e {
+                Expr::Like { .. } => 20.0,
+                Expr::Call { .. } | Expr::Case { .. } => 5.0,
+                Expr::InList { list, .. } => 1.0 + (list.len() as f64).ln_1p(),
+                _ => 0.0,
+            };
+        });
+        cost / (1.0 - selectivity(std::slice::from_ref(predicate), input)).max(1e-3)
+    };
+    let mut weighted: Vec<(f64, Expr)> = predicates.iter().map(|p| (weight(p), p.clone())).collect();
+    weighted.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    for (slot, (_, predicate)) in predicates.iter_mut().zip(weighted) {
+        *slot = predicate;
+    }
+}

@@ -1,0 +1,309 @@
+//! CREATE TABLE, INDEX and VIEW.
+
+use super::{Session, at_name, column_of};
+use crate::bind::from_sql;
+use crate::convert::{Converter, Scope, assign};
+use crate::text::{Source, folded, object_name};
+use datafusion_common::DFSchema;
+use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, Expr, SqlError, Statement, Storage, TableInfo};
+use gingham_types::SqlType;
+use sqlparser::ast::{
+    self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint,
+};
+use std::sync::Arc;
+
+/// Keys as they are declared.
+#[derive(Default)]
+struct Keys {
+    primary: Vec<usize>,
+    unique: Vec<Vec<usize>>,
+}
+
+impl Session<'_> {
+    pub(super) fn create_table(&self, create: ast::CreateTable, source: &Source) -> Result<Statement, SqlError> {
+        let refused = [
+            (create.or_replace, "OR REPLACE"),
+            (create.temporary, "TEMPORARY"),
+            (create.external, "EXTERNAL"),
+            (create.like.is_some() || create.clone.is_some(), "LIKE"),
+            (create.partition_by.is_some() || create.partition_of.is_some(), "PARTITION"),
+            (create.inherits.is_some(), "INHERITS"),
+            (create.without_rowid, "WITHOUT ROWID"),
+            (create.strict, "STRICT"),
+            (create.on_commit.is_some(), "ON COMMIT"),
+        ];
+        if let Some((_, what)) = refused.iter().find(|(present, _)| *present) {
+            return Err(SqlError::unsupported(format!("CREATE TABLE … {what}")));
+        }
+        let name = object_name(&create.name)?;
+        self.check_free(&name, create.if_not_exists, source)?;
+        let storage = storage_of(&create.table_options, source)?;
+        let mut keys = Keys::default();
+        let mut columns: Vec<ColumnDefinition> = Vec::with_capacity(create.columns.len());
+        for (ordinal, column) in create.columns.iter().enumerate() {
+            let definition = self.column(column, ordinal, &mut keys, source)?;
+            if columns.iter().any(|c| c.name == definition.name) {
+                let error = SqlError::new("42701", format!("column {} is declared more than once", definition.name));
+                return Err(at_name(error, &definition.name, source));
+            }
+            columns.push(definition);
+        }
+        let query = match create.query {
+            None => None,
+            Some(query) => {
+                if source.parameter_count > 0 {
+                    return Err(SqlError::new("42P02", "CREATE TABLE takes no parameters"));
+                }
+                let query = self.select(*query, source)?;
+                if columns.is_empty() {
+                    for (position, output) in query.columns.iter().enumerate() {
+                        let taken = query.columns[..position].iter().any(|c| c.name == output.name);
+                        if taken {
+                            let message = format!("column {} appears more than once", output.name);
+                            return Err(SqlError::new("42701", message).hint("give it an alias"));
+                        }
+                        let ty = storable(output.ty, &output.name)?;
+                        columns.push(ColumnDefinition { name: output.name.clone(), ty, nullable: true, default: None });
+                    }
+                } else {
+                    return Err(SqlError::unsupported("CREATE TABLE with both columns and AS"));
+                }
+                Some(query)
+            }
+        };
+        if columns.is_empty() {
+            return Err(SqlError::syntax(format!("table {name} has no columns")));
+        }
+        for constraint in &create.constraints {
+            table_constraint(constraint, &columns, &mut keys, source)?;
+        }
+        for ordinal in &keys.primary {
+            columns[*ordinal].nullable = false;
+        }
+        Ok(Statement::CreateTable(CreateTable {
+            name,
+            if_not_exists: create.if_not_exists,
+            columns,
+            primary_key: keys.primary,
+            unique: keys.unique,
+            storage,
+            source: query,
+        }))
+    }
+
+    fn check_free(&self, name: &str, if_not_exists: bool, source: &Source) -> Result<(), SqlError> {
+        let catalog = self.binder.catalog;
+        let what = if catalog.table(name).is_some() {
+            "table"
+        } else if catalog.view(name).is_some() {
+            "view"
+        } else {
+            return Ok(());
+        };
+        if if_not_exists {
+            return Ok(());
+        }
+        Err(at_name(SqlError::new("42P07", format!("{what} {name} exists already")), name, source))
+    }
+
+    fn column(
+        &self,
+        column: &ast::ColumnDef,
+        ordinal: usize,
+        keys: &mut Keys,
+        source: &Source,
+    ) -> Result<ColumnDefinition, SqlError> {
+        let name = folded(&column.name);
+        let ty = from_sql(&column.data_type).and_then(|ty| storable(ty, &name));
+        let ty = ty.map_err(|error| at_name(error, &column.name.value, source))?;
+        let mut definition = ColumnDefinition { name, ty, nullable: true, default: None };
+        for option in &column.options {
+            let refused = match &option.option {
+                ColumnOption::Null | ColumnOption::Comment(_) => continue,
+                ColumnOption::NotNull => {
+                    definition.nullable = false;
+                    continue;
+                }
+                ColumnOption::Default(expr) => {
+                    definition.default = self.default(expr, ty, source).map(Some)?;
+                    continue;
+                }
+                ColumnOption::PrimaryKey(_) => {
+                    set_primary(keys, vec![ordinal], source)?;
+                    continue;
+                }
+                ColumnOption::Unique(_) => {
+                    keys.unique.push(vec![ordinal]);
+                    continue;
+                }
+                ColumnOption::ForeignKey(_) => "FOREIGN KEY",
+                ColumnOption::Check(_) => "CHECK",
+                ColumnOption::Generated { .. } | ColumnOption::Identity(_) => "GENERATED",
+                ColumnOption::Collation(_) => "COLLATE",
+                other => &other.to_string(),
+            };
+            let error = SqlError::unsupported(format!("{refused} of column {}", definition.name));
+            return Err(at_name(error, &column.name.value, source));
+        }
+        Ok(definition)
+    }
+
+    /// A DEFAULT expression.
+    fn default(&self, expr: &ast::Expr, ty: SqlType, source: &Source) -> Result<Expr, SqlError> {
+        let mut converter = Converter::new(self.binder.catalog, source);
+        let scope = Scope { schema: Arc::new(DFSchema::empty()), ids: Vec::new() };
+        let expr = self.expression(expr.clone(), &scope, &mut converter, source)?;
+        if source.parameter_count > 0 || !converter.subqueries.is_empty() {
+            return Err(SqlError::new("0A000", "a DEFAULT has neither parameters nor subqueries"));
+        }
+        assign(expr, ty).map_err(|error| at_name(error, "default", source))
+    }
+
+    pub(super) fn create_index(&self, create: ast::CreateIndex, source: &Source) -> Result<Statement, SqlError> {
+        if create.predicate.is_some() {
+            return Err(SqlError::unsupported("a partial index"));
+        }
+        if !create.include.is_empty() {
+            return Err(SqlError::unsupported("INCLUDE in an index"));
+        }
+        if !matches!(create.using, None | Some(IndexType::BTree)) || create.concurrently {
+            return Err(SqlError::unsupported("USING and CONCURRENTLY in CREATE INDEX"));
+        }
+        let (_, table) = self.table(&create.table_name, source)?;
+        let columns = create.columns.iter().map(|c| index_column(c, table, source)).collect::<Result<Vec<_>, _>>()?;
+        let name = match &create.name {
+            Some(name) => object_name(name)?,
+            None => {
+                let names: Vec<&str> = columns.iter().map(|(c, _)| table.columns[*c].name.as_str()).collect();
+                format!("{}_{}_idx", table.name, names.join("_"))
+            }
+        };
+        let taken = self.binder.catalog.tables.iter().any(|t| t.indexes.iter().any(|i| i.name == name));
+        if taken && !create.if_not_exists {
+            return Err(at_name(SqlError::new("42P07", format!("index {name} exists already")), &name, source));
+        }
+        let (unique, if_not_exists) = (create.unique, create.if_not_exists);
+        Ok(Statement::CreateIndex(CreateIndex { name, table: table.id, columns, unique, if_not_exists }))
+    }
+
+    pub(super) fn create_view(&self, create: ast::CreateView, source: &Source) -> Result<Statement, SqlError> {
+        if create.materialized || create.temporary || create.secure || create.or_alter {
+            return Err(SqlError::unsupported("any but a plain view"));
+        }
+        if source.parameter_count > 0 {
+            return Err(SqlError::new("42P02", "a view has no parameters"));
+        }
+        let name = object_name(&create.name)?;
+        let catalog = self.binder.catalog;
+        let blocked = catalog.table(&name).is_some() || !create.or_replace;
+        if blocked {
+            self.check_free(&name, create.if_not_exists && catalog.table(&name).is_none(), source)?;
+        }
+        let columns: Vec<String> = create.columns.iter().map(|c| folded(&c.name)).collect();
+        let sql = create.query.to_string();
+        let query = self.select(*create.query, source)?;
+        if !columns.is_empty() && columns.len() != query.columns.len() {
+            let message = format!("the view names {} columns and its query gives {}", columns.len(), query.columns.len());
+            return Err(SqlError::syntax(message));
+        }
+        let (replace, if_not_exists) = (create.or_replace, create.if_not_exists);
+        Ok(Statement::CreateView { name, columns, sql, replace, if_not_exists })
+    }
+}
+
+fn storable(ty: SqlType, column: &str) -> Result<SqlType, SqlError> {
+    match ty {
+        SqlType::Interval => Err(SqlError::unsupported(format!("a column of type INTERVAL ({column})"))),
+        SqlType::Null => Ok(SqlType::Text),
+        other => Ok(other),
+    }
+}
+
+fn storage_of(options: &CreateTableOptions, source: &Source) -> Result<Storage, SqlError> {
+    let options = match options {
+        CreateTableOptions::None => return Ok(Storage::Hybrid),
+        CreateTableOptions::With(options) => options,
+        _ => return Err(SqlError::unsupported("table options other than WITH (storage = …)")),
+    };
+    let mut storage = Storage::Hybrid;
+    for option in options {
+        let SqlOption::KeyValue { key, value } = option else {
+            return Err(SqlError::unsupported(format!("the table option {option}")));
+        };
+        if folded(key) != "storage" {
+            let error = SqlError::unsupported(format!("the table option {key}"));
+            return Err(at_name(error.hint("the only option is storage"), &key.value, source));
+        }
+        let word = match value {
+            ast::Expr::Value(value) => value.value.clone().into_string().unwrap_or_default(),
+            ast::Expr::Identifier(ident) => ident.value.clone(),
+            _ => String::new(),
+        };
+        storage = match word.to_lowercase().as_str() {
+            "hybrid" => Storage::Hybrid,
+            "row" => Storage::Row,
+            "column" => Storage::Column,
+            _ => {
+                let error = SqlError::new("22023", format!("storage cannot be {value}"));
+                return Err(at_name(error.hint("it is 'hybrid', 'row' or 'column'"), &key.value, source));
+            }
+        };
+    }
+    Ok(storage)
+}
+
+fn set_primary(keys: &mut Keys, columns: Vec<usize>, source: &Source) -> Result<(), SqlError> {
+    if !keys.primary.is_empty() {
+        let error = SqlError::new("42P16", "a table has one primary key");
+        return Err(at_name(error, "primary", source));
+    }
+    keys.primary = columns;
+    Ok(())
+}
+
+fn table_constraint(
+    constraint: &TableConstraint,
+    columns: &[ColumnDefinition],
+    keys: &mut Keys,
+    source: &Source,
+) -> Result<(), SqlError> {
+    let ordinals = |list: &[IndexColumn]| {
+        let mut ordinals = Vec::with_capacity(list.len());
+        for column in list {
+            let ast::Expr::Identifier(ident) = &column.column.expr else {
+                return Err(SqlError::unsupported("a key over an expression"));
+            };
+            let name = folded(ident);
+            let Some(ordinal) = columns.iter().position(|c| c.name == name) else {
+                let error = SqlError::new("42703", format!("column {name} does not exist"));
+                return Err(crate::text::ident_at(error, Some(ident)));
+            };
+            if ordinals.contains(&ordinal) {
+                return Err(crate::text::ident_at(SqlError::new("42701", format!("column {name} is in the key twice")), Some(ident)));
+            }
+            ordinals.push(ordinal);
+        }
+        Ok(ordinals)
+    };
+    match constraint {
+        TableConstraint::PrimaryKey(key) => set_primary(keys, ordinals(&key.columns)?, source),
+        TableConstraint::Unique(key) => {
+            keys.unique.push(ordinals(&key.columns)?);
+            Ok(())
+        }
+        TableConstraint::ForeignKey(_) => Err(at_name(SqlError::unsupported("FOREIGN KEY"), "foreign", source)),
+        TableConstraint::Check(_) => Err(at_name(SqlError::unsupported("CHECK"), "check", source)),
+        other => Err(SqlError::unsupported(format!("the constraint {other}"))),
+    }
+}
+
+fn index_column(column: &IndexColumn, table: &TableInfo, source: &Source) -> Result<(usize, bool), SqlError> {
+    let name = match &column.column.expr {
+        ast::Expr::Identifier(ident) => folded(ident),
+        _ => return Err(SqlError::unsupported("an index over an expression")),
+    };
+    if column.operator_class.is_some() || column.column.options.nulls_first.is_some() {
+        return Err(SqlError::unsupported("operator classes and NULLS FIRST or LAST in an index"));
+    }
+    Ok((column_of(table, &name, source)?, column.column.options.asc == Some(false)))
+}

@@ -1,0 +1,171 @@
+//! Changes to the syntax tree before binding.
+//!
+//! datafusion-sql wants unique names in a select list and names expressions in its own
+//! way, so every unnamed expression is given its text as a name, and repeated names a
+//! mark after a NUL that [`shown_name`] removes again. Chains of AND and OR are
+//! balanced, so that what recurses over them stays shallow. Syntax that would be
+//! silently ignored or misread later is refused here.
+
+use super::source::position;
+use gingham_plan::SqlError;
+use sqlparser::ast::{
+    BinaryOperator, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
+    Spanned, VisitMut, VisitorMut,
+};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// Separates a name from the mark that makes it unique.
+const UNIQUE_MARK: char = '\0';
+
+/// A result column's name as the user is to see it.
+pub(crate) fn shown_name(name: &str) -> &str {
+    name.split(UNIQUE_MARK).next().unwrap_or(name)
+}
+
+/// Prepares a statement's tree for binding.
+pub(crate) fn normalize<T: VisitMut>(tree: &mut T) -> Result<(), SqlError> {
+    match tree.visit(&mut Normalizer) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(error) => Err(error),
+    }
+}
+
+struct Normalizer;
+
+impl VisitorMut for Normalizer {
+    type Break = SqlError;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<SqlError> {
+        if let Some(Fetch { with_ties, percent, quantity }) = query.fetch.take() {
+            if with_ties || percent {
+                return ControlFlow::Break(SqlError::unsupported("FETCH … WITH TIES or PERCENT"));
+            }
+            let one = || Expr::value(sqlparser::ast::Value::Number("1".into(), false));
+            let limit = Some(quantity.unwrap_or_else(one));
+            match &mut query.limit_clause {
+                Some(LimitClause::LimitOffset { limit: existing @ None, .. }) => *existing = limit,
+                Some(_) => return ControlFlow::Break(SqlError::syntax("LIMIT and FETCH exclude each other")),
+                none => {
+                    *none = Some(LimitClause::LimitOffset { limit, offset: None, limit_by: Vec::new() });
+                }
+            }
+        }
+        if !query.locks.is_empty() {
+            return ControlFlow::Break(SqlError::unsupported("FOR UPDATE and FOR SHARE"));
+        }
+        if query.with.as_ref().is_some_and(|w| w.recursive) {
+            return ControlFlow::Break(SqlError::unsupported("WITH RECURSIVE"));
+        }
+        check_set_operations(&query.body)
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
+        if select.into.is_some() {
+            let error = SqlError::unsupported("SELECT INTO").hint("use CREATE TABLE … AS SELECT");
+            return ControlFlow::Break(error);
+        }
+        name_items(&mut select.projection);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
+        if let Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
+            let op = op.clone();
+            balance(expr, &op);
+        }
+        if let Expr::AtTimeZone { .. } = expr {
+            return ControlFlow::Break(at(SqlError::unsupported("AT TIME ZONE"), expr));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn at(error: SqlError, node: &impl Spanned) -> SqlError {
+    let start = node.span().start;
+    if start.line == 0 { error } else { error.at(position(start).0, position(start).1) }
+}
+
+fn check_set_operations(body: &SetExpr) -> ControlFlow<SqlError> {
+    let mut pending = vec![body];
+    while let Some(body) = pending.pop() {
+        if let SetExpr::SetOperation { op, set_quantifier, left, right } = body {
+            if *op != SetOperator::Union && *set_quantifier == SetQuantifier::All {
+                return ControlFlow::Break(SqlError::unsupported(format!("{op} ALL")));
+            }
+            pending.extend([left.as_ref(), right.as_ref()]);
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// Gives every item of a select list a name of its own.
+pub(crate) fn name_items(items: &mut [SelectItem]) {
+    let has_wildcard =
+        items.iter().any(|item| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..)));
+    let mut taken: HashSet<String> = HashSet::new();
+    for (index, item) in items.iter_mut().enumerate() {
+        let (name, plain) = match item {
+            SelectItem::UnnamedExpr(Expr::Identifier(name)) => (folded(name), true),
+            SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => match parts.last() {
+                Some(name) => (folded(name), true),
+                None => continue,
+            },
+            SelectItem::UnnamedExpr(expr) => (expr.to_string(), false),
+            SelectItem::ExprWithAlias { alias, .. } => (folded(alias), true),
+            _ => continue,
+        };
+        // What a wildcard brings is not known here, so nothing beside it may look like a column.
+        let unique = if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
+        if plain && unique == name {
+            taken.insert(name);
+            continue;
+        }
+        taken.insert(unique.clone());
+        let alias = Ident::with_quote('"', unique);
+        match item {
+            SelectItem::UnnamedExpr(expr) => {
+                let placeholder = Expr::Identifier(Ident::new(""));
+                let expr = std::mem::replace(expr, placeholder);
+                *item = SelectItem::ExprWithAlias { expr, alias };
+            }
+            SelectItem::ExprWithAlias { alias: existing, .. } => *existing = alias,
+            _ => {}
+        }
+    }
+}
+
+/// An identifier as it compares: lower case unless quoted.
+pub(crate) fn folded(ident: &Ident) -> String {
+    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+}
+
+/// Rebuilds a chain of one logical operator as a balanced tree.
+fn balance(expr: &mut Expr, op: &BinaryOperator) {
+    let placeholder = || Expr::Identifier(Ident::new(""));
+    let mut operands = Vec::new();
+    let mut pending = vec![std::mem::replace(expr, placeholder())];
+    while let Some(next) = pending.pop() {
+        match next {
+            Expr::BinaryOp { left, op: inner, right } if inner == *op => {
+                pending.push(*right);
+                pending.push(*left);
+            }
+            other => operands.push(other),
+        }
+    }
+    while operands.len() > 1 {
+        let mut paired = Vec::with_capacity(operands.len().div_ceil(2));
+        let mut rest = operands.into_iter();
+        while let Some(left) = rest.next() {
+            paired.push(match rest.next() {
+                Some(right) => Expr::BinaryOp { left: Box::new(left), op: op.clone(), right: Box::new(right) },
+                None => left,
+            });
+        }
+        operands = paired;
+    }
+    if let Some(root) = operands.pop() {
+        *expr = root;
+    }
+}
