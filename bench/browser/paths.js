@@ -1,6 +1,7 @@
 // @ts-check
 /** Where things are in the repository. */
 
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,3 +21,12 @@ export const PACKAGE_FOLDER = join(REPOSITORY, "web", "dist");
 export const QUERIES_FOLDER = join(REPOSITORY, "tpch", "queries");
 /** Their results, one folder a scale factor: sf0.1/q01.txt and so on. */
 export const ANSWERS_FOLDER = join(REPOSITORY, "tpch", "answers");
+
+/** Fails where Gingham's package has not been built. */
+export function requirePackage() {
+  for (const file of ["sync.js", "core_bg.wasm"]) {
+    if (!existsSync(join(PACKAGE_FOLDER, file))) {
+      throw new Error(`web/dist/${file} is missing: run cargo xtask wasm first (or leave gingham out with --engines)`);
+    }
+  }
+}

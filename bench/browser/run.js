@@ -5,11 +5,9 @@
  * (Gingham only) lost a commit, or something is missing; 2 wrong usage.
  */
 
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { CHROMIUM_FLAGS, findChromium } from "./harness/index.js";
 import { parseOptions, USAGE, UsageError } from "./options.js";
-import { PACKAGE_FOLDER } from "./paths.js";
+import { requirePackage } from "./paths.js";
 import { describeCommit, describeMachine, loadAverage, peerVersions } from "./report/machine.js";
 import { saveResult, writeJson } from "./report/save.js";
 import { runM0 } from "./suites/run-m0.js";
@@ -24,9 +22,7 @@ function note(text) {
 /** @param {import("./options.js").Options} options */
 async function run(options) {
   findChromium();
-  if (options.engines.some((engine) => engine.adapter === "gingham") && !existsSync(join(PACKAGE_FOLDER, "sync.js"))) {
-    throw new Error("web/dist/sync.js is missing: run cargo xtask wasm first, or leave gingham out with --engines");
-  }
+  if (options.engines.some((engine) => engine.adapter === "gingham")) requirePackage();
   const date = new Date().toISOString();
   const loadBefore = loadAverage();
   const vendorFolder = await buildVendor();

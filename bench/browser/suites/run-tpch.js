@@ -4,7 +4,7 @@
 import { summarizeTpch, TPCH_NOTICE, tpchTable } from "../report/tpch-table.js";
 import { readAnswer } from "../tpch/answers.js";
 import { compareResults } from "../tpch/compare.js";
-import { locateTables, readQueries } from "../tpch/inputs.js";
+import { locateTables, readQueries, tablesFolder } from "../tpch/inputs.js";
 import { inTurn } from "./in-turn.js";
 import { measureTpch, WARM_PASSES } from "./tpch.js";
 
@@ -18,7 +18,7 @@ import { measureTpch, WARM_PASSES } from "./tpch.js";
 export async function runTpch(options, { vendorFolder, note }) {
   const { scaleFactor, storage } = options;
   const queries = readQueries(scaleFactor, options.queriesFolder);
-  const tables = locateTables(scaleFactor, options.input);
+  const tables = locateTables(tablesFolder(scaleFactor), options.input);
   /** @type {TpchEngine[]} */
   const engines = await inTurn(options, note, (engine, step) =>
     measureTpch(engine, { vendorFolder, scaleFactor, queries, tables, storage, note: step }),

@@ -4,10 +4,8 @@
  * the engines' workers. Every call has a deadline.
  */
 
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { withBrowser, withDeadline } from "../harness/index.js";
-import { BROWSER_FOLDER, DATA_FOLDER, PACKAGE_FOLDER } from "../paths.js";
+import { BROWSER_FOLDER, PACKAGE_FOLDER } from "../paths.js";
 
 /** @typedef {import("../worker/protocol.js").Methods} Methods */
 /** @typedef {import("../worker/protocol.js").StartArguments} StartArguments */
@@ -26,18 +24,19 @@ const ENGINE_PREFIXES = ["/vendor/", "/web/dist/"];
  * Runs `body` in a fresh browser with a fresh profile.
  *
  * @template T
- * @param {{vendorFolder: string, limitMs: number}} options
+ * @param {{vendorFolder: string, dataFolder?: string, limitMs: number}} options the data folder is
+ *   served as /data/
  * @param {(session: Session) => Promise<T>} body
  * @returns {Promise<T>}
  */
-export function withSession({ vendorFolder, limitMs }, body) {
+export function withSession({ vendorFolder, dataFolder, limitMs }, body) {
   return withBrowser(
     {
       mounts: {
         "/bench/": BROWSER_FOLDER,
         "/vendor/": vendorFolder,
         "/web/dist/": PACKAGE_FOLDER,
-        "/data/": dataFolder(),
+        ...(dataFolder === undefined ? {} : { "/data/": dataFolder }),
       },
       path: "/bench/page/",
       // As a web app would be served: later workers find the engine in the browser's cache.
@@ -49,13 +48,6 @@ export function withSession({ vendorFolder, limitMs }, body) {
       return body(new Session(browser));
     },
   );
-}
-
-/** @returns {string} the data folder, made so that git never sees what is generated into it */
-export function dataFolder() {
-  mkdirSync(DATA_FOLDER, { recursive: true });
-  writeFileSync(join(DATA_FOLDER, ".gitignore"), "*\n");
-  return DATA_FOLDER;
 }
 
 /** A page with workers. */

@@ -24,7 +24,7 @@ const LIMIT_PER_SCALE_MS = 600_000;
  * @property {string} vendorFolder
  * @property {number} scaleFactor
  * @property {readonly Query[]} queries
- * @property {ReturnType<typeof import("../tpch/inputs.js").locateTables>} tables
+ * @property {import("../tpch/inputs.js").TableFiles} tables
  * @property {string | null} storage Gingham's storage option, null for the default
  * @property {(text: string) => void} note
  *
@@ -42,17 +42,40 @@ const LIMIT_PER_SCALE_MS = 600_000;
  * @param {TpchOptions} options
  */
 export function measureTpch(engine, options) {
-  const stepLimitMs = LIMIT_MS + LIMIT_PER_SCALE_MS * options.scaleFactor;
-  const limitMs = stepLimitMs * 10;
-  return withSession({ vendorFolder: options.vendorFolder, limitMs }, async (session) => {
-    const load = await measureLoad(session, engine, options, stepLimitMs);
+  const stepLimitMs = stepLimit(options.scaleFactor);
+  const { vendorFolder, tables, note } = options;
+  const place = { vendorFolder, dataFolder: tables.folder, limitMs: stepLimitMs * 10 };
+  return withSession(place, async (session) => {
+    const database = { engine: engine.name, database: "tpch" };
+    const { worker: loader, started } = await session.start(database);
+    const loads = await loadTables(loader, engine, options);
+    const finish = await loader.call("finishLoad", {}, stepLimitMs);
+    await loader.close();
     const stored = await session.storedFiles();
-    const { queries, results, wasmMemoryBytes } = await measureQueries(session, engine, options, stepLimitMs);
+
+    const { worker } = await session.start(database);
+    note("queries, cold pass");
+    const cold = await passOver(worker, options);
+    /** @type {QuerySample[]} */
+    const queries = cold.map(({ name, elapsedMs, result }) => ({ name, coldMs: elapsedMs, warmMs: [], rows: result.rows.length }));
+    for (let pass = 1; pass <= WARM_PASSES; pass += 1) {
+      note(`queries, warm pass ${pass}`);
+      const warm = await passOver(worker, options);
+      warm.forEach(({ name, sql, elapsedMs, result }, index) => {
+        queries[index]?.warmMs.push(elapsedMs);
+        const difference = compareResults(sql, cold[index]?.result ?? { columns: [], rows: [] }, result);
+        if (difference !== null) throw new Error(`${name} changed between passes: ${difference}`);
+      });
+    }
+    const { wasmMemoryBytes } = await worker.call("memory", {});
+    await worker.close();
     return {
-      ...load,
+      version: started.version,
+      loads,
+      finishLoadMs: finish.elapsedMs,
       stored,
       queries,
-      results,
+      results: Object.fromEntries(cold.map(({ name, result }) => [name, result])),
       wasmMemoryBytes,
       consoleErrors: session.consoleErrors,
       browserVersion: session.browserVersion,
@@ -61,13 +84,13 @@ export function measureTpch(engine, options) {
 }
 
 /**
- * @param {import("./session.js").Session} session
+ * Creates and fills the eight tables.
+ *
+ * @param {import("./session.js").BenchWorker} worker
  * @param {Engine} engine
  * @param {TpchOptions} options
- * @param {number} limitMs
  */
-async function measureLoad(session, engine, { tables, storage, note }, limitMs) {
-  const { worker, started } = await session.start({ engine: engine.name, database: "tpch" });
+export async function loadTables(worker, engine, { scaleFactor, tables, storage, note }) {
   const loads = [];
   for (const table of TABLES) {
     note(`loading ${table.name}`);
@@ -77,47 +100,34 @@ async function measureLoad(session, engine, { tables, storage, note }, limitMs) 
       columns: table.columns,
       createSql: createTableSql(table) + suffix,
       format: tables.format,
-      url: tables.urlOf(table.name),
+      url: `/data/${table.name}.${tables.format}`,
     };
-    const { elapsedMs, rows } = await worker.call("loadTable", source, limitMs);
+    const { elapsedMs, rows } = await worker.call("loadTable", source, stepLimit(scaleFactor));
     if (rows === 0) throw new Error(`${table.name} is empty after loading`);
     loads.push({ table: table.name, elapsedMs, rows });
   }
-  const finish = await worker.call("finishLoad", {}, limitMs);
-  await worker.close();
-  return { version: started.version, loads, finishLoadMs: finish.elapsedMs };
+  return loads;
 }
 
 /**
- * @param {import("./session.js").Session} session
- * @param {Engine} engine
- * @param {TpchOptions} options
- * @param {number} limitMs
+ * Runs every query once.
+ *
+ * @param {import("./session.js").BenchWorker} worker
+ * @param {Pick<TpchOptions, "queries" | "scaleFactor">} options
+ * @returns {Promise<(Query & {elapsedMs: number, result: Result})[]>}
  */
-async function measureQueries(session, engine, { queries, note }, limitMs) {
-  const { worker } = await session.start({ engine: engine.name, database: "tpch" });
-  /** @type {QuerySample[]} */
-  const samples = [];
-  /** @type {Record<string, Result>} */
-  const results = {};
-  for (let pass = 0; pass <= WARM_PASSES; pass += 1) {
-    note(pass === 0 ? "queries, cold pass" : `queries, warm pass ${pass}`);
-    for (const [index, { name, sql }] of queries.entries()) {
-      const { elapsedMs, columns, rows } = await worker.call("query", { sql }, limitMs).catch((error) => {
-        throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-      });
-      const first = results[name];
-      if (first === undefined) {
-        results[name] = { columns, rows };
-        samples[index] = { name, coldMs: elapsedMs, warmMs: [], rows: rows.length };
-      } else {
-        samples[index]?.warmMs.push(elapsedMs);
-        const difference = compareResults(sql, first, { columns, rows });
-        if (difference !== null) throw new Error(`${name} changed between passes: ${difference}`);
-      }
-    }
+export async function passOver(worker, { queries, scaleFactor }) {
+  const pass = [];
+  for (const { name, sql } of queries) {
+    const { elapsedMs, columns, rows } = await worker.call("query", { sql }, stepLimit(scaleFactor)).catch((error) => {
+      throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    pass.push({ name, sql, elapsedMs, result: { columns, rows } });
   }
-  const { wasmMemoryBytes } = await worker.call("memory", {});
-  await worker.close();
-  return { queries: samples, results, wasmMemoryBytes };
+  return pass;
+}
+
+/** @param {number} scaleFactor */
+function stepLimit(scaleFactor) {
+  return LIMIT_MS + LIMIT_PER_SCALE_MS * scaleFactor;
 }

@@ -2,8 +2,8 @@
 /** The TPC-H suite's inputs on the Node side: the 22 queries and the generated tables. */
 
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { DATA_FOLDER, QUERIES_FOLDER } from "../paths.js";
+import { join, relative } from "node:path";
+import { DATA_FOLDER, QUERIES_FOLDER, REPOSITORY } from "../paths.js";
 import { TABLES } from "./schema.js";
 
 /** @typedef {{name: string, sql: string}} Query */
@@ -29,25 +29,31 @@ export function readQueries(scaleFactor, folder) {
 }
 
 /**
- * Finds the tables' files, written by `cargo xtask tpch --sf N --csv bench/.data/sfN` (which
- * `cargo xtask bench tpch` does by itself): {table}.csv with a header, or {table}.arrow, an Arrow
+ * @typedef {object} TableFiles
+ * @property {string} folder
+ * @property {"csv" | "arrow"} format
+ */
+
+/** @param {number} scaleFactor */
+export function tablesFolder(scaleFactor) {
+  return join(DATA_FOLDER, `sf${scaleFactor}`);
+}
+
+/**
+ * Looks for the tables' files, written by `gingham-tpch --sf N --csv bench/.data/sfN` (which
+ * `cargo xtask bench tpch` runs by itself): {table}.csv with a header, or {table}.arrow, an Arrow
  * IPC stream.
  *
- * @param {number} scaleFactor
- * @param {"csv" | "arrow" | null} wanted null: Arrow where every table has it
- * @returns {{format: "csv" | "arrow", urlOf: (table: string) => string}} URLs on the harness's server
+ * @param {string} folder
+ * @param {"csv" | "arrow" | null} wanted null: Arrow where every table has it, else CSV
+ * @returns {TableFiles}
  */
-export function locateTables(scaleFactor, wanted) {
-  const folder = join(DATA_FOLDER, `sf${scaleFactor}`);
+export function locateTables(folder, wanted) {
   const lacking = (/** @type {string} */ format) =>
-    TABLES.filter(({ name }) => !existsSync(join(folder, `${name}.${format}`))).map(({ name }) => name);
+    TABLES.map(({ name }) => `${name}.${format}`).filter((file) => !existsSync(join(folder, file)));
   const format = wanted ?? (lacking("arrow").length === 0 ? "arrow" : "csv");
   const missing = lacking(format);
-  if (missing.length > 0) {
-    throw new Error(
-      `bench/.data/sf${scaleFactor} lacks ${missing.map((name) => `${name}.${format}`).join(", ")}: run ` +
-        `cargo xtask tpch --sf ${scaleFactor} --csv bench/.data/sf${scaleFactor}`,
-    );
-  }
-  return { format, urlOf: (table) => `/data/sf${scaleFactor}/${table}.${format}` };
+  if (missing.length === 0) return { folder, format };
+  const place = relative(REPOSITORY, folder);
+  throw new Error(`${place} lacks ${missing.join(", ")}: run cargo xtask tpch --sf N --csv ${place}`);
 }
