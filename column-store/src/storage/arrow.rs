@@ -106,7 +106,7 @@ fn decimals(column: &mut Column, array: &dyn Array, scale: i8, from: usize, to: 
     column.extend_decimals(from..to, valid, |row| values[row] * factor)
 }
 
-fn text<'a, A: ArrayAccessor + Copy, V: AsRef<[u8]> + ?Sized + 'a>(
+fn text<'a, A, V: ?Sized + 'a>(
     column: &mut Column,
     array: A,
     bytes: impl Fn(&'a V) -> &'a [u8],
@@ -114,7 +114,7 @@ fn text<'a, A: ArrayAccessor + Copy, V: AsRef<[u8]> + ?Sized + 'a>(
     to: usize,
 ) -> Result<()>
 where
-    A: ArrayAccessor<Item = &'a V>,
+    A: ArrayAccessor<Item = &'a V> + Copy,
 {
     column.extend_text(from..to, |row| array.is_valid(row), |row| bytes(array.value(row)))
 }

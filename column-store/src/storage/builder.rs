@@ -11,7 +11,12 @@ use arrow_array::RecordBatch;
 use gingham_plan::SqlError;
 use gingham_row_store::Extent;
 use gingham_types::{SqlType, Value};
+use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// Rows appended before the text collected is measured again: strings of a megabyte
+/// then still stay below the 4 GiB that one column may have.
+const ROWS_STEP: usize = 512;
 
 /// Collects rows until a group is full. Holds one group's rows at most.
 ///
@@ -78,12 +83,9 @@ impl RowGroupBuilder {
         if batch.columns.len() != self.columns.len() {
             return Err(self.wrong_count(batch.columns.len()));
         }
-        let count = batch.rows.saturating_sub(from).min(self.room());
-        for (column, vector) in self.columns.iter_mut().zip(&batch.columns) {
-            column.append_vector(vector, from, from + count)?;
-        }
-        self.rows += count;
-        Ok(count)
+        self.append_steps(from, batch.rows, |column, index, rows| {
+            column.append_vector(&batch.columns[index], rows.start, rows.end)
+        })
     }
 
     /// As [`RowGroupBuilder::append`], from Arrow: arrays of the types' natural Arrow
@@ -95,12 +97,28 @@ impl RowGroupBuilder {
         if batch.num_columns() != self.columns.len() {
             return Err(self.wrong_count(batch.num_columns()));
         }
-        let count = batch.num_rows().saturating_sub(from).min(self.room());
-        for (column, array) in self.columns.iter_mut().zip(batch.columns()) {
-            append_array(column, array.as_ref(), from, from + count)?;
+        self.append_steps(from, batch.num_rows(), |column, index, rows| {
+            append_array(column, batch.column(index).as_ref(), rows.start, rows.end)
+        })
+    }
+
+    /// Appends rows `from..to` a step at a time while there is room.
+    fn append_steps(
+        &mut self,
+        from: usize,
+        to: usize,
+        append: impl Fn(&mut Column, usize, Range<usize>) -> Result<()>,
+    ) -> Result<usize> {
+        let mut next = from;
+        while next < to && !self.is_full() {
+            let count = (to - next).min(self.room()).min(ROWS_STEP);
+            for (index, column) in self.columns.iter_mut().enumerate() {
+                append(column, index, next..next + count)?;
+            }
+            self.rows += count;
+            next += count;
         }
-        self.rows += count;
-        Ok(count)
+        Ok(next - from)
     }
 
     /// Takes one row; the group must not be full.

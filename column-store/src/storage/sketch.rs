@@ -65,8 +65,8 @@ impl DistinctSketch {
         let count = REGISTERS as f64;
         let sum: f64 = self.ranks.iter().map(|rank| 0.5f64.powi(i32::from(*rank))).sum();
         let raw = 0.7213 / (1.0 + 1.079 / count) * count * count / sum;
-        let zeros = self.ranks.iter().filter(|rank| **rank == 0).count();
-        let estimate = if raw <= 2.5 * count && zeros > 0 { count * (count / zeros as f64).ln() } else { raw };
+        let zeros = count - self.ranks.iter().map(|rank| f64::from((*rank).min(1))).sum::<f64>();
+        let estimate = if raw <= 2.5 * count && zeros > 0.0 { count * (count / zeros).ln() } else { raw };
         estimate.round() as u64
     }
 

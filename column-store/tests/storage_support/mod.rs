@@ -1,6 +1,6 @@
 //! What the storage tests share: a seeded generator, extents in memory, and a naive
 //! evaluator that knows nothing of columns.
-#![allow(dead_code, unreachable_pub, missing_docs, clippy::unwrap_used)]
+#![allow(dead_code, unreachable_pub, missing_docs, clippy::unnecessary_wraps)]
 
 use gingham_column_store::source::{FilterCell, Source, Step};
 use gingham_column_store::storage::{
@@ -78,7 +78,9 @@ impl Table {
         let mut groups = Vec::new();
         for (index, part) in rows.chunks(group_rows).enumerate() {
             let mut builder = RowGroupBuilder::new(types);
-            part.iter().for_each(|row| builder.append_row(row).expect("a row of the table"));
+            for row in part {
+                builder.append_row(row).expect("a row of the table");
+            }
             let mut group = builder.finish().expect("some rows");
             let extent = extents.add(std::mem::take(&mut group.bytes));
             let meta = group.into_meta(extent, 1000 + (index * group_rows) as u64, vec![]);

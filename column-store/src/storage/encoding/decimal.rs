@@ -1,6 +1,6 @@
 //! Decimals beyond 64 bits: distances from the least one where those fit, else plain.
 
-use super::integer;
+use super::integer::{self, Encoded};
 use crate::Result;
 use crate::storage::bytes::{Reader, corrupt, reserve};
 use crate::storage::meta::Encoding;
@@ -9,7 +9,7 @@ const DISTANCES: u8 = 0;
 const PLAIN: u8 = 1;
 
 /// Appends `values`.
-pub(super) fn encode(values: &[i128], out: &mut Vec<u8>) -> Encoding {
+pub(super) fn encode(values: &[i128], out: &mut Vec<u8>) -> Encoded {
     let first = values.first().copied().unwrap_or_default();
     let (min, max) = values.iter().fold((first, first), |(min, max), v| (min.min(*v), max.max(*v)));
     if max.checked_sub(min).is_some_and(|span| i64::try_from(span).is_ok()) {
@@ -19,8 +19,10 @@ pub(super) fn encode(values: &[i128], out: &mut Vec<u8>) -> Encoding {
         integer::encode(&distances, out)
     } else {
         out.push(PLAIN);
-        values.iter().for_each(|v| out.extend_from_slice(&v.to_le_bytes()));
-        Encoding::Plain
+        for value in values {
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        (Encoding::Plain, None)
     }
 }
 

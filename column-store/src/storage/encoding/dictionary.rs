@@ -23,6 +23,12 @@ pub(super) struct Found {
     codes: Vec<u64>,
 }
 
+impl Found {
+    pub(super) fn entries(&self) -> usize {
+        self.entries.len()
+    }
+}
+
 /// A dictionary of `values` if it takes fewer than `bytes_max` bytes; `width` is the
 /// bits of the frame's codes.
 pub(super) fn find(values: &[i64], width: u32, bytes_max: usize) -> Option<Found> {
@@ -57,7 +63,9 @@ pub(super) fn find(values: &[i64], width: u32, bytes_max: usize) -> Option<Found
     for (position, code) in order.iter().enumerate() {
         rank[*code as usize] = position as u64;
     }
-    codes.iter_mut().for_each(|code| *code = rank[*code as usize]);
+    for code in &mut codes {
+        *code = rank[*code as usize];
+    }
     entries.sort_unstable();
     Some(Found { entries, codes })
 }

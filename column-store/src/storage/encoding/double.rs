@@ -2,11 +2,10 @@
 //! otherwise. (The decimal form is ALP's observation, Afroozeh et al., SIGMOD 2023,
 //! without its exceptions: measured data has few digits in all rows or in none.)
 
-use super::integer::{self, IntegerValues};
+use super::integer::{self, Encoded, IntegerValues};
 use crate::Result;
 use crate::storage::bytes::{Reader, corrupt};
 use crate::storage::format::{ORDERED_DOUBLE, SCALED_DIGITS_MAX};
-use crate::storage::meta::Encoding;
 
 /// The bits that every NaN is stored with.
 const NAN_BITS: u64 = 0x7ff8_0000_0000_0000;
@@ -44,7 +43,7 @@ fn scaled(value: f64, power: f64) -> Option<i64> {
 }
 
 /// Appends `values`.
-pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoding {
+pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
     let step = values.len().div_ceil(SAMPLE_ROWS).max(1);
     let digits = POWERS.iter().position(|power| values.iter().step_by(step).all(|v| scaled(*v, *power).is_some()));
     let integers = digits.and_then(|digits| {

@@ -111,11 +111,14 @@ fn common_factor(values: &[i64], first: i64) -> u64 {
     if factor == 0 || factor > i64::MAX as u64 { 1 } else { factor }
 }
 
+/// How a stream was encoded, and how many distinct values it has if that was counted.
+pub(super) type Encoded = (Encoding, Option<usize>);
+
 /// Appends `values` in the encoding that takes the fewest bytes.
-pub(super) fn encode(values: &[i64], out: &mut Vec<u8>) -> Encoding {
+pub(super) fn encode(values: &[i64], out: &mut Vec<u8>) -> Encoded {
     let profile = Profile::of(values);
     if profile.min == profile.max {
-        return encode_simple_profiled(values, &profile, out);
+        return (encode_simple_profiled(values, &profile, out), Some(1));
     }
     let width = width_of(profile.code_max());
     let frame_bytes = frame::HEADER_BYTES + packed_bytes(values.len(), width);
@@ -134,14 +137,14 @@ pub(super) fn encode(values: &[i64], out: &mut Vec<u8>) -> Encoding {
     }
     if let Some(found) = dictionary::find(values, width, best.0) {
         dictionary::write(&found, out);
-        return Encoding::Dictionary;
+        return (Encoding::Dictionary, Some(found.entries()));
     }
     match best.1 {
         Encoding::RunLength => run_length::write(values, profile.runs, out),
         Encoding::Delta => delta::write(values, &profile, out),
         _ => frame::write(values, &profile, out),
     }
-    best.1
+    (best.1, None)
 }
 
 /// Appends `values` as a constant or a frame: for streams inside streams.

@@ -58,22 +58,24 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
     let (encoding, distinct, bounds) = match &column.values {
         ColumnValues::Integers(values) => {
             header(INTEGERS, column, out);
-            let encoding = integer::encode(values, out);
+            let (encoding, distinct) = integer::encode(values, out);
             let bounds = bounds_of(values.iter().copied());
             sketch_integers(values, &mut sketch);
-            (encoding, None, bounds.map(|(min, max)| (integer_value(min, column.ty), integer_value(max, column.ty))))
+            (encoding, distinct, bounds.map(|(min, max)| (integer_value(min, column.ty), integer_value(max, column.ty))))
         }
         ColumnValues::Doubles(values) => {
             header(DOUBLES, column, out);
-            let encoding = double::encode(values, out);
-            values.iter().for_each(|v| sketch.add_integer(double::ordered(*v)));
+            let (encoding, distinct) = double::encode(values, out);
+            for value in values {
+                sketch.add_integer(double::ordered(*value));
+            }
             let bounds = bounds_of(values.iter().map(|v| double::ordered(*v)));
             let value = |key| Value::Double(double::from_ordered(key));
-            (encoding, None, bounds.map(|(min, max)| (value(min), value(max))))
+            (encoding, distinct, bounds.map(|(min, max)| (value(min), value(max))))
         }
         ColumnValues::Decimals(values) => {
             header(DECIMALS, column, out);
-            let encoding = decimal::encode(values, out);
+            let (encoding, distinct) = decimal::encode(values, out);
             for value in values {
                 match i64::try_from(*value) {
                     Ok(narrow) => sketch.add_integer(narrow),
@@ -82,15 +84,14 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
             }
             let scale = decimal_scale(column.ty);
             let value = |unscaled| Value::Decimal { unscaled, scale };
-            (encoding, None, bounds_of(values.iter().copied()).map(|(min, max)| (value(min), value(max))))
+            (encoding, distinct, bounds_of(values.iter().copied()).map(|(min, max)| (value(min), value(max))))
         }
         ColumnValues::Text(strings) => encode_text(column, strings, &mut sketch, out),
     };
     let (min, max) = bounds.map_or((None, None), |(min, max)| cut(min, max));
     let values = column.rows - column.nulls;
-    let distinct = distinct.unwrap_or(sketch.estimate() as usize).clamp(1, values);
-    let distinct_estimate = if encoding == Encoding::Constant { 1 } else { distinct as u32 };
-    Encoded { encoding, distinct_estimate, min, max, sketch }
+    let distinct = distinct.unwrap_or_else(|| sketch.estimate() as usize);
+    Encoded { encoding, distinct_estimate: distinct.clamp(1, values) as u32, min, max, sketch }
 }
 
 type TextEncoded = (Encoding, Option<usize>, Option<(Value, Value)>);
@@ -104,7 +105,9 @@ fn encode_text(column: &Column, strings: &Strings, sketch: &mut DistinctSketch, 
     let pair = |min, max| Some((value(min)?, value(max)?));
     if let Some(found) = text::find(strings, &hashes, |row| column.is_valid(row)) {
         let entries = found.entries();
-        entries.iter().for_each(|row| sketch.add_hash(hashes[*row as usize]));
+        for row in entries {
+            sketch.add_hash(hashes[*row as usize]);
+        }
         let bounds = pair(entries[0] as usize, entries[entries.len() - 1] as usize);
         header(DICTIONARY_TEXT, column, out);
         return (text::write_dictionary(strings, &found, out), Some(entries.len()), bounds);

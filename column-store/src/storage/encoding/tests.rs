@@ -25,7 +25,9 @@ impl Random {
 
 fn column(ty: SqlType, values: &[Value]) -> Column {
     let mut column = Column::new(ty);
-    values.iter().for_each(|value| column.append_value(value).expect("a value of the type"));
+    for value in values {
+        column.append_value(value).expect("a value of the type");
+    }
     column.fill_front().expect("a well-formed column");
     column
 }
@@ -119,7 +121,7 @@ fn values(ty: SqlType, shape: u64, count: usize, random: &mut Random) -> Vec<Val
             _ => raw as f64,
         }),
         SqlType::Blob => Value::Blob(raw.to_be_bytes()[(raw as usize & 15)..].to_vec()),
-        _ => Value::Text(format!("{raw}").repeat((raw as usize & 3) + usize::from(raw & 1023 == 0) * 50)),
+        _ => Value::Text(format!("{raw}").repeat((raw as usize & 3) + usize::from(raw.trailing_zeros() >= 10) * 50)),
     };
     (0..count)
         .map(|row| {

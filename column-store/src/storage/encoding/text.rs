@@ -87,7 +87,9 @@ pub(super) fn find(strings: &Strings, hashes: &[u64], valid: impl Fn(usize) -> b
     for (position, (_, code)) in order.iter().enumerate() {
         rank[*code as usize] = position as u64;
     }
-    codes.iter_mut().for_each(|code| *code = rank[*code as usize]);
+    for code in &mut codes {
+        *code = rank[*code as usize];
+    }
     Some(Found { entries: order.iter().map(|(_, code)| entries[*code as usize]).collect(), codes })
 }
 

@@ -107,7 +107,9 @@ impl Kernel {
             [(low, high)] => Self::CodeRange(*low, *high),
             _ if coded.code_max < TABLE_CODES_MAX => {
                 let mut table = vec![0u8; coded.code_max as usize + 1];
-                ranges.iter().for_each(|(low, high)| table[*low as usize..=*high as usize].fill(1));
+                for (low, high) in &ranges {
+                    table[*low as usize..=*high as usize].fill(1);
+                }
                 Self::of_table(table)
             }
             _ => Self::CodeRanges(ranges),
@@ -219,7 +221,7 @@ fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: 
         Kernel::CodeRange(low, high) => {
             let (low, high) = (narrow(*low), narrow(*high));
             for (slot, code) in mask.iter_mut().zip(codes) {
-                *slot &= u8::from((*code >= low) & (*code <= high));
+                *slot &= u8::from(*code >= low) & u8::from(*code <= high);
             }
         }
         Kernel::CodeTable(table) => {
@@ -240,13 +242,18 @@ fn dense_ranges<T: Copy>(values: &[T], ranges: &[(i64, i64)], key: impl Fn(T) ->
     if let [(low, high)] = ranges {
         for (slot, value) in mask.iter_mut().zip(values) {
             let value = key(*value);
-            *slot &= u8::from((value >= *low) & (value <= *high));
+            *slot &= u8::from(value >= *low) & u8::from(value <= *high);
         }
     } else {
         for (slot, value) in mask.iter_mut().zip(values) {
             *slot &= u8::from(in_ranges(ranges, key(*value)));
         }
     }
+}
+
+#[inline]
+fn in_code_range(code: impl Into<u32>, low: u32, high: u32) -> bool {
+    code.into().wrapping_sub(low) <= high - low
 }
 
 fn in_ranges<T: Copy + Ord>(ranges: &[(T, T)], value: T) -> bool {
@@ -308,7 +315,7 @@ fn retain(
         (kernel, Values::Coded(CodedIntegers { codes, .. }) | Values::Text { codes: TextCodes::Coded(codes), .. }) => {
             match kernel {
                 Kernel::CodeRange(low, high) => with_codes!(codes, |codes| {
-                    retain!(|row| u32::from(codes[row]).wrapping_sub(*low) <= high - low);
+                    retain!(|row| in_code_range(codes[row], *low, *high));
                 }),
                 Kernel::CodeTable(table) => with_codes!(codes, |codes| retain!(|row| table[codes[row] as usize] != 0)),
                 Kernel::CodeRanges(ranges) => retain!(|row| in_ranges(ranges, codes.get(row))),

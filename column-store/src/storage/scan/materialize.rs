@@ -45,7 +45,7 @@ pub(crate) fn materialize(chunk: &Chunk, rows: &RowSet<'_>) -> Vector {
                 (TextCodes::Same, _) => vec![0; rows.len()],
                 (TextCodes::Each, RowSet::Range(range)) => (range.start as u32..range.end as u32).collect(),
                 (TextCodes::Each, RowSet::List(list)) => list.to_vec(),
-                (TextCodes::Coded(codes), _) => with_codes!(codes, |codes| pick(codes, rows, |code| code as u32)),
+                (TextCodes::Coded(codes), _) => with_codes!(codes, |codes| pick_codes(codes, rows, |code| code)),
             };
             Data::Text(TextVector { codes, dictionary: Arc::clone(dictionary) })
         }
@@ -66,28 +66,33 @@ fn pick<S: Copy, T>(values: &[S], rows: &RowSet<'_>, widen: impl Fn(S) -> T) -> 
     }
 }
 
+#[inline]
+fn pick_codes<C: Copy + Into<u32>, T>(codes: &[C], rows: &RowSet<'_>, widen: impl Fn(u32) -> T) -> Vec<T> {
+    pick(codes, rows, |code| widen(code.into()))
+}
+
 fn materialize_coded(coded: &CodedIntegers, ty: SqlType, rows: &RowSet<'_>) -> Data {
     let codes = &coded.codes;
     match &coded.map {
         CodeMap::List(list) => with_codes!(codes, |codes| match ty {
-            SqlType::Boolean => Data::Boolean(pick(codes, rows, |code| list[code as usize] != 0)),
-            ty if is_32_bit(ty) => Data::Int32(pick(codes, rows, |code| list[code as usize] as i32)),
-            _ => Data::Int64(pick(codes, rows, |code| list[code as usize])),
+            SqlType::Boolean => Data::Boolean(pick_codes(codes, rows, |code| list[code as usize] != 0)),
+            ty if is_32_bit(ty) => Data::Int32(pick_codes(codes, rows, |code| list[code as usize] as i32)),
+            _ => Data::Int64(pick_codes(codes, rows, |code| list[code as usize])),
         }),
         CodeMap::Affine { base, factor } => with_codes!(codes, |codes| match ty {
-            SqlType::Boolean => Data::Boolean(pick(codes, rows, |code| *base + i64::from(code) != 0)),
+            SqlType::Boolean => Data::Boolean(pick_codes(codes, rows, |code| *base + i64::from(code) != 0)),
             ty if is_32_bit(ty) => {
                 // Values fit 32 bits, so arithmetic modulo 2^32 gives them.
                 let (base, factor) = (*base as i32, *factor as i32);
-                Data::Int32(pick(codes, rows, |code| base.wrapping_add((code as i32).wrapping_mul(factor))))
+                Data::Int32(pick_codes(codes, rows, |code| base.wrapping_add((code as i32).wrapping_mul(factor))))
             }
-            _ if *factor == 1 => Data::Int64(pick(codes, rows, |code| base.wrapping_add(i64::from(code)))),
+            _ if *factor == 1 => Data::Int64(pick_codes(codes, rows, |code| base.wrapping_add(i64::from(code)))),
             // 32-bit products are much cheaper than 64-bit ones in vector instructions.
             _ if i64::from(coded.code_max).saturating_mul(*factor) <= i64::from(u32::MAX) => {
                 let factor = *factor as u32;
-                Data::Int64(pick(codes, rows, |code| base.wrapping_add(i64::from(u32::from(code).wrapping_mul(factor)))))
+                Data::Int64(pick_codes(codes, rows, |code| base.wrapping_add(i64::from(code.wrapping_mul(factor)))))
             }
-            _ => Data::Int64(pick(codes, rows, |code| {
+            _ => Data::Int64(pick_codes(codes, rows, |code| {
                 base.wrapping_add(i64::from(code).wrapping_mul(*factor))
             })),
         }),

@@ -157,7 +157,7 @@ impl Selection {
 
 fn count(mask: &[u8]) -> usize {
     // Sums of up to 255 bytes fit a byte, which keeps the inner loop in byte lanes.
-    mask.chunks(255).map(|part| part.iter().fold(0u8, |sum, byte| sum + byte) as usize).sum()
+    mask.chunks(255).map(|part| usize::from(part.iter().sum::<u8>())).sum()
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
             let mut selection = Selection::default();
             selection.begin(4096, rows, None);
             selection.narrow(|mask| {
-                mask.iter_mut().enumerate().for_each(|(row, slot)| *slot &= u8::from(row as u32 % step == 0));
+                mask.iter_mut().enumerate().for_each(|(row, slot)| *slot &= u8::from((row as u32).is_multiple_of(step)));
             });
             assert_eq!(selection.count(), wanted.len());
             assert_eq!(selection.rows(), wanted);
