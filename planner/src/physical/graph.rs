@@ -4,8 +4,9 @@
 
 use super::estimate::{ColumnEstimate, Estimate, Estimator, occurring};
 use super::selectivity::selectivity;
-use crate::logical::{Dependent, Id, IdSet, Rel, columns_of};
+use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of};
 use gingham_plan::{BinaryOp, Expr, JoinKind};
+use gingham_types::SqlType;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -22,6 +23,8 @@ pub(crate) struct Item {
     pub(crate) needs: Mask,
     /// What a dependent join does to the number of rows.
     factor: f64,
+    /// What one row weighs when it is copied, in fixed-width columns.
+    width: f64,
 }
 
 /// A predicate that is not an equality of columns.
@@ -39,6 +42,9 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Edge>,
     counts: RefCell<HashMap<Mask, f64>>,
 }
+
+/// What a TEXT column weighs beside a fixed-width one when it is copied.
+const TEXT_WIDTH: f64 = 4.0;
 
 /// Most items of one block; more than this many joins are refused when text is read.
 pub(crate) const ITEMS_MAX: usize = 64;
@@ -58,6 +64,7 @@ impl Graph {
                 dependent: None,
                 needs: 0,
                 factor: 1.0,
+                width: 1.0,
             })
             .collect();
         for dependent in dependents {
@@ -80,7 +87,7 @@ impl Graph {
             if let Some(mark) = dependent.mark {
                 estimate.columns.insert(mark, ColumnEstimate { distinct: 2.0, ..ColumnEstimate::default() });
             }
-            items.push(Item { estimate, outputs, dependent: Some(dependent.kind), needs, factor });
+            items.push(Item { estimate, outputs, dependent: Some(dependent.kind), needs, factor, width: 0.0 });
         }
         let mut graph = Self { items, classes: Vec::new(), edges: Vec::new(), counts: RefCell::default() };
         graph.add_predicates(predicates);
@@ -120,6 +127,19 @@ impl Graph {
             let members = class.into_iter().filter_map(|id| Some((id, self.owner(id)?))).collect();
             self.classes.push(members);
         }
+    }
+
+    /// Weighs the inputs by the columns of theirs that `wanted` names.
+    pub(crate) fn weigh(&mut self, wanted: &IdSet, columns: &Columns) {
+        for item in &mut self.items {
+            let weight = |id: Id| if columns.ty(id) == SqlType::Text { TEXT_WIDTH } else { 1.0 };
+            item.width = wanted.iter().filter(|id| item.outputs.contains(*id)).map(weight).sum();
+        }
+    }
+
+    /// What one row of the join of a set weighs.
+    pub(crate) fn width(&self, mask: Mask) -> f64 {
+        bits(mask).map(|i| self.items[i].width).sum()
     }
 
     fn owner(&self, id: Id) -> Option<usize> {
@@ -178,15 +198,22 @@ impl Graph {
             return 1.0;
         }
         let item = &self.items[index].estimate;
-        let own_key = key_domain(item, |id| pairs.iter().any(|(own, _)| *own == id));
-        let other_key = bits(joined)
-            .filter_map(|other| {
-                let estimate = &self.items[other].estimate;
-                key_domain(estimate, |id| pairs.iter().any(|(_, others)| others.contains(&(id, other))))
-            })
-            .reduce(f64::max);
-        if let Some(domain) = own_key.into_iter().chain(other_key).reduce(f64::max) {
-            return 1.0 / domain.max(1.0);
+        let mut share = 1.0;
+        // The input's own key first, then the keys of those it refers to, the longest
+        // first: a composite key says more than its parts.
+        if let Some((domain, used)) = covered_key(item, |id| pairs.iter().position(|(own, _)| *own == id)) {
+            share /= domain;
+            retain_others(&mut pairs, &used);
+        }
+        let mut others: Vec<usize> = bits(joined).collect();
+        others.sort_by_key(|i| std::cmp::Reverse(self.items[*i].estimate.keys.iter().map(|k| k.columns.len()).max()));
+        for other in others {
+            let estimate = &self.items[other].estimate;
+            let position = |id: Id| pairs.iter().position(|(_, others)| others.contains(&(id, other)));
+            if let Some((domain, used)) = covered_key(estimate, position) {
+                share /= domain;
+                retain_others(&mut pairs, &used);
+            }
         }
         let mut shares: Vec<f64> = pairs
             .iter()
@@ -195,9 +222,10 @@ impl Graph {
                 1.0 / item.domain(*own).max(other).max(1.0)
             })
             .collect();
-        // Several keys of one join are seldom independent: each further one counts less.
+        // Several columns of one join are seldom independent: each further one counts less.
         shares.sort_by(f64::total_cmp);
-        shares.iter().enumerate().map(|(i, share)| share.powf(0.5f64.powi(i as i32))).product()
+        let rest: f64 = shares.iter().enumerate().map(|(i, s)| s.powf(0.5f64.powi(i as i32))).product();
+        share * rest
     }
 
     /// What is known of a column, wherever it comes from.
@@ -226,18 +254,25 @@ impl Graph {
     }
 }
 
-/// The keys' domain, if some key's columns are all among `joined`.
-fn key_domain(estimate: &Estimate, joined: impl Fn(Id) -> bool) -> Option<f64> {
-    estimate
-        .keys
-        .iter()
-        .filter(|key| key.columns.iter().all(|c| joined(*c)))
-        .map(|key| match key.columns.as_slice() {
+/// The domain of a key whose columns are all joined, and the pairs that join them.
+fn covered_key(estimate: &Estimate, pair: impl Fn(Id) -> Option<usize>) -> Option<(f64, Vec<usize>)> {
+    estimate.keys.iter().find_map(|key| {
+        let pairs = key.columns.iter().map(|c| pair(*c)).collect::<Option<Vec<usize>>>()?;
+        let domain = match key.columns.as_slice() {
             // A predicate on the column has narrowed its domain.
             [id] => estimate.domain(*id).min(key.domain),
             _ => key.domain,
-        })
-        .reduce(f64::min)
+        };
+        Some((domain.max(1.0), pairs))
+    })
+}
+
+fn retain_others<T>(list: &mut Vec<T>, used: &[usize]) {
+    let mut index = 0;
+    list.retain(|_| {
+        index += 1;
+        !used.contains(&(index - 1))
+    });
 }
 
 /// The items that provide columns of `used`.

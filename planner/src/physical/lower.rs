@@ -4,7 +4,7 @@ use super::access::choose;
 use super::dynamic::{attach, droppable};
 use super::estimate::{Estimate, Estimator};
 use super::graph::{Graph, Mask, key_share};
-use super::order::{Tree, choose_build, order};
+use super::order::{Side, Tree, choose_build, order};
 use super::selectivity::selectivity;
 use crate::logical::{Dependent, Id, IdSet, Rel, Scan, columns_of};
 use gingham_plan::{
@@ -364,7 +364,10 @@ impl Lowering<'_> {
         if inputs.len() + dependents.len() >= super::graph::ITEMS_MAX {
             return Err(SqlError::new("54001", format!("more than {} relations in one join", super::graph::ITEMS_MAX)));
         }
-        let graph = Graph::new(&self.estimator, &inputs, predicates, &dependents);
+        let mut graph = Graph::new(&self.estimator, &inputs, predicates, &dependents);
+        let mut wanted = required.clone();
+        predicates.iter().chain(dependents.iter().flat_map(|d| &d.on)).for_each(|e| columns_of(e, &mut wanted));
+        graph.weigh(&wanted, self.estimator.columns);
         let Some(tree) = order(&graph) else { return Err(SqlError::internal("a join of nothing")) };
         let count = inputs.len();
         let mut parts = Parts {
@@ -455,7 +458,8 @@ impl Lowering<'_> {
         if null_aware && keys.is_empty() {
             return Err(SqlError::unsupported("NOT IN over these operands"));
         }
-        let (mut builds_left, _) = choose_build(kind, left.rows, right.rows, rows);
+        let side = |lowered: &Lowered| Side { rows: lowered.rows, width: lowered.layout.len() as f64 };
+        let (mut builds_left, _) = choose_build(kind, side(&left), side(&right), rows);
         if null_aware || keys.is_empty() {
             builds_left = false;
         }

@@ -32,23 +32,39 @@ impl Tree {
     }
 }
 
-/// Cost of a hash join in nanoseconds.
-fn hash_cost(build: f64, probe: f64, out: f64) -> f64 {
+/// One side of a join.
+#[derive(Clone, Copy)]
+pub(crate) struct Side {
+    /// Estimated rows.
+    pub(crate) rows: f64,
+    /// Fixed-width columns a row, about.
+    pub(crate) width: f64,
+}
+
+/// Cost of a hash join in nanoseconds. Probe rows without a match are mostly dropped by
+/// a dynamic filter in the scan and cost little.
+fn hash_cost(build: Side, probe: Side, out: f64) -> f64 {
     // Rows that fit the caches that a browser's worker can count on.
     const CACHED_ROWS: f64 = 30_000.0;
     const LARGE_ROWS: f64 = 1_000_000.0;
-    let (build_ns, probe_ns) = if build < CACHED_ROWS {
+    const FILTERED_NS: f64 = 4.0;
+    const COPY_NS: f64 = 1.5;
+    let (build_ns, probe_ns) = if build.rows < CACHED_ROWS {
         (15.0, 5.0)
-    } else if build < LARGE_ROWS {
+    } else if build.rows < LARGE_ROWS {
         (30.0, 15.0)
     } else {
         (50.0, 35.0)
     };
-    build * build_ns + probe * probe_ns + out * 8.0
+    let matched = out.min(probe.rows);
+    build.rows * (build_ns + 2.0 * COPY_NS * build.width)
+        + probe.rows * FILTERED_NS
+        + matched * probe_ns
+        + out * (2.0 + COPY_NS * (build.width + probe.width))
 }
 
 /// The sides of a hash join: whether the left is built, and the cost.
-pub(crate) fn choose_build(kind: JoinKind, left: f64, right: f64, out: f64) -> (bool, f64) {
+pub(crate) fn choose_build(kind: JoinKind, left: Side, right: Side, out: f64) -> (bool, f64) {
     let build_left = hash_cost(left, right, out);
     let build_right = hash_cost(right, left, out);
     match kind {
@@ -58,17 +74,22 @@ pub(crate) fn choose_build(kind: JoinKind, left: f64, right: f64, out: f64) -> (
     }
 }
 
+fn side(graph: &Graph, mask: Mask) -> Side {
+    Side { rows: graph.rows(mask), width: graph.width(mask) }
+}
+
 fn join_cost(graph: &Graph, a: Mask, b: Mask) -> f64 {
-    let (left, right, out) = (graph.rows(a), graph.rows(b), graph.rows(a | b));
+    let (left, right, out) = (side(graph, a), side(graph, b), graph.rows(a | b));
     if !has_key(graph, a, b) {
-        return left * right * 2.0 + out * 8.0;
+        return left.rows * right.rows * 2.0 + out * 8.0;
     }
     choose_build(JoinKind::Inner, left, right, out).1
 }
 
 fn dependent_cost(graph: &Graph, a: Mask, item: usize) -> f64 {
     let kind = graph.items[item].dependent.unwrap_or(JoinKind::Left);
-    choose_build(kind, graph.rows(a), graph.items[item].estimate.rows, graph.rows(a | 1 << item)).1
+    let right = Side { rows: graph.items[item].estimate.rows, width: graph.items[item].outputs.iter().count() as f64 };
+    choose_build(kind, side(graph, a), right, graph.rows(a | 1 << item)).1
 }
 
 fn has_key(graph: &Graph, a: Mask, b: Mask) -> bool {
