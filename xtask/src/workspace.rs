@@ -45,7 +45,7 @@ impl Workspace {
 
     /// The npm package as it would be packed.
     pub(crate) fn package(&self) -> PathBuf {
-        self.path("web/dist")
+        self.path(crate::wasm::PACKAGE)
     }
 
     /// Where wasm is built: apart from the native target directory, so that neither

@@ -62,6 +62,7 @@ fn tpch(workspace: &Workspace) -> Vec<Outcome> {
 /// The browser package's own tests, against the package as built.
 fn browser(workspace: &Workspace) -> Result<Ran> {
     wasm::build_package(workspace)?;
+    wasm::build_testing(workspace)?;
     npm_test(workspace, "web")
 }
 

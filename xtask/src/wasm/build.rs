@@ -27,6 +27,9 @@ pub(crate) fn compile(workspace: &Workspace, toolchain: &WasmToolchain, module: 
     let mut build = toolchain.cargo_build(&flags);
     build.current_dir(workspace.root());
     build.args(["--package", module.package, "--profile", module.profile]).args(locked());
+    if !module.features.is_empty() {
+        build.args(["--features", &module.features.join(",")]);
+    }
     build.arg("--target-dir").arg(workspace.wasm_target());
     run(&mut build)
 }
@@ -47,14 +50,14 @@ fn path_flags(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(folders.iter().map(|folder| format!("--remap-path-prefix={}/=", folder.display())).collect())
 }
 
-/// Writes a module and its JavaScript and types into web/dist.
+/// Writes a module and its JavaScript and types into its folder.
 pub(crate) fn bind(workspace: &Workspace, module: &Module) -> Result<()> {
     let source = compiled(workspace, module);
-    let output = workspace.package();
+    let output = workspace.path(module.folder);
     let mut inputs = Inputs::new();
     // The options below and the version of wasm-bindgen are inputs too.
     inputs.bytes(include_bytes!("build.rs")).bytes(include_bytes!("../../Cargo.toml")).file(&source)?;
-    let stamp = Stamp::new(workspace.cache().join(format!("{}.bound-from", module.name)), &inputs);
+    let stamp = Stamp::new(workspace.cache().join(format!("{}.bound-from", module.profile)), &inputs);
     let files = [".js", ".d.ts", "_bg.wasm"].map(|tail| output.join(format!("{}{tail}", module.name)));
     if stamp.is_current() && files.iter().all(|file| file.is_file()) {
         return Ok(());

@@ -20,17 +20,33 @@ use crate::workspace::Workspace;
 pub(crate) struct Module {
     /// The crate that it is built from.
     pub(crate) package: &'static str,
+    /// Features of that crate.
+    pub(crate) features: &'static [&'static str],
     /// The profile in the workspace's Cargo.toml.
     pub(crate) profile: &'static str,
-    /// What its files in web/dist are called: `core.js`, `core_bg.wasm` and types.
+    /// What its files are called: `core.js`, `core_bg.wasm` and types.
     pub(crate) name: &'static str,
+    /// Where they go.
+    pub(crate) folder: &'static str,
 }
 
 /// The package's modules.
 pub(crate) const MODULES: [Module; 2] = [
-    Module { package: "gingham-web", profile: "wasm-core", name: "core" },
-    Module { package: "gingham-web-planner", profile: "wasm-planner", name: "planner" },
+    Module { package: "gingham-web", features: &[], profile: "wasm-core", name: "core", folder: PACKAGE },
+    Module { package: "gingham-web-planner", features: &[], profile: "wasm-planner", name: "planner", folder: PACKAGE },
 ];
+
+/// The package as it would be packed.
+pub(crate) const PACKAGE: &str = "web/dist";
+
+/// The core with what only web/tests calls: the contract that every VFS passes.
+const TESTING: Module = Module {
+    package: "gingham-web",
+    features: &["testing"],
+    profile: "wasm-testing",
+    name: "core",
+    folder: "web/dist-testing",
+};
 
 /// `cargo xtask wasm [core|planner] [--report]`.
 pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
@@ -58,6 +74,11 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
 pub(crate) fn build_package(workspace: &Workspace) -> Result<()> {
     build_modules(workspace, MODULES.iter())?;
     package::build(workspace)
+}
+
+/// Brings the module for the browser tests up to date.
+pub(crate) fn build_testing(workspace: &Workspace) -> Result<()> {
+    build_modules(workspace, [TESTING].iter())
 }
 
 fn build_modules<'a>(workspace: &Workspace, modules: impl Iterator<Item = &'a Module>) -> Result<()> {

@@ -38,7 +38,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     let mut inputs = Inputs::new();
     inputs.bytes(include_bytes!("package.rs"));
-    inputs.folder(&workspace.path("web"), &["node_modules", "dist", "tests", "target"])?;
+    inputs.folder(&workspace.path("web"), &["node_modules", "dist", "dist-testing", "tests"])?;
     for file in ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         inputs.file(&workspace.path(file))?;
     }
