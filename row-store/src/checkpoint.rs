@@ -46,6 +46,7 @@ impl State {
         {
             return Err(self.poison_in_doubt(error));
         }
+        self.pager.forget_births();
         self.pager.let_go_disk_before(directory.version, None);
         self.checkpoint_version = directory.version;
         if !self.ephemeral && !mutation::is_active("checkpoint holds its pages") {

@@ -351,7 +351,7 @@ mod tests {
     fn column_and_pair() -> impl Strategy<Value = (KeyColumn, Value, Value)> {
         (type_of(), any::<bool>(), any::<bool>()).prop_flat_map(|(sql_type, nullable, descending)| {
             let value = move || {
-                let null = if nullable { 1 } else { 0 };
+                let null = u32::from(nullable);
                 prop_oneof![4 => value_of(sql_type), null => Just(Value::Null)]
             };
             (Just(column(sql_type, nullable, descending)), value(), value())

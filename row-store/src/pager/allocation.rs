@@ -65,6 +65,7 @@ impl Pager {
     pub(crate) fn allocate_extent(&mut self, pages: u32) -> Result<u32> {
         let first = self.allocate_run(pages)?;
         self.journal.extents.push((first, pages, self.clock));
+        self.extent_births.insert(first, (pages, self.clock));
         Ok(first)
     }
 
@@ -93,14 +94,15 @@ impl Pager {
             return;
         }
         slot.doomed = true;
-        self.journal.freed.push(Freed { first: id.0, pages: 1, born, freed: clock, on_disk });
+        self.journal.freed.push(Freed { first: id.0, pages: 1, born, died: clock, on_disk });
         self.sweep_when_long();
     }
 
     /// The running transaction lets go of an extent.
     pub(crate) fn free_extent(&mut self, first: u32, pages: u32) {
-        let born = self.journal.extents.iter().find(|(f, p, _)| (*f, *p) == (first, pages)).map_or(0, |(_, _, b)| *b);
-        self.journal.freed.push(Freed { first, pages, born, freed: self.clock, on_disk: true });
+        // Older ones are as old as the checkpoint, which then holds them.
+        let born = self.extent_births.get(&first).filter(|birth| birth.0 == pages).map_or(0, |birth| birth.1);
+        self.journal.freed.push(Freed { first, pages, born, died: self.clock, on_disk: true });
     }
 
     /// Makes a run free: nobody needs it.
@@ -132,7 +134,7 @@ impl Pager {
     /// Releases single pages that the transaction both made and freed and that no
     /// savepoint or cursor needs, among the entries freed after `version`.
     pub(crate) fn sweep(&mut self, version: u64) {
-        let from = self.journal.freed.partition_point(|freed| freed.freed <= version);
+        let from = self.journal.freed.partition_point(|freed| freed.died <= version);
         let begin = self.journal.freed.len();
         let mut kept = from;
         for index in from..begin {
@@ -180,25 +182,25 @@ impl Pager {
     /// Undoes every allocation and every freeing since `version` ended. Cursors that saw
     /// a state in between keep its pages.
     pub(crate) fn undo(&mut self, version: u64, marks: JournalMarks) {
-        while let Some(freed) = self.journal.freed.pop_if(|freed| freed.freed > version) {
+        while let Some(freed) = self.journal.freed.pop_if(|freed| freed.died > version) {
             if freed.pages == 1
                 && let Some(slot) = self.slots.get_mut(freed.first as usize)
             {
                 slot.doomed = false;
             }
         }
-        let freed_at = self.clock;
+        let died_at = self.clock;
         for id in self.journal.allocated.split_off(marks.allocated.min(self.journal.allocated.len())) {
             // A page that was given back meanwhile is unknown here, or in its next life.
             let slot = self.slots.get_mut(id.0 as usize).filter(|slot| slot.born > version && !slot.doomed);
             if let Some(slot) = slot {
                 slot.doomed = true;
-                let freed = Freed { first: id.0, pages: 1, born: slot.born, freed: freed_at, on_disk: slot.on_disk };
+                let freed = Freed { first: id.0, pages: 1, born: slot.born, died: died_at, on_disk: slot.on_disk };
                 self.retire_or_release(freed);
             }
         }
         while let Some((first, pages, born)) = self.journal.extents.pop_if(|(_, _, born)| *born > version) {
-            self.retire_or_release(Freed { first, pages, born, freed: freed_at, on_disk: true });
+            self.retire_or_release(Freed { first, pages, born, died: died_at, on_disk: true });
         }
         self.journal.sweep_at = 0;
     }
@@ -215,6 +217,11 @@ impl Pager {
         for freed in journal.freed {
             self.retire_or_release(freed);
         }
+    }
+
+    /// A checkpoint has everything: extents are no younger than it any more.
+    pub(crate) fn forget_births(&mut self) {
+        self.extent_births.clear();
     }
 
     /// Gives back a run that [`Pager::allocate_run`] gave out and nothing refers to.

@@ -21,7 +21,7 @@ pub(crate) struct Freed {
     pub(crate) first: u32,
     pub(crate) pages: u32,
     pub(crate) born: u64,
-    pub(crate) freed: u64,
+    pub(crate) died: u64,
     /// Whether the file has the content; if not, no recovery can need it.
     pub(crate) on_disk: bool,
 }
@@ -80,8 +80,8 @@ impl Holders {
 
     /// The holder that needs a freed run, if any does.
     pub(crate) fn blocker(&self, freed: &Freed) -> Option<(HolderKind, u64)> {
-        let lifetime = || freed.born..freed.freed;
-        if freed.born >= freed.freed {
+        let lifetime = || freed.born..freed.died;
+        if freed.born >= freed.died {
             return None;
         }
         if let Some((version, _)) = self.memory.range(lifetime()).next() {
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     fn freed(born: u64, at: u64, on_disk: bool) -> Freed {
-        Freed { first: 9, pages: 1, born, freed: at, on_disk }
+        Freed { first: 9, pages: 1, born, died: at, on_disk }
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) use runs::RunSet;
 
 use crate::format::{self, PAGE_BYTES, WRITE_PAGES_MAX};
 use crate::{Error, PageId, Result};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// What is known about one page of the file.
@@ -55,6 +56,8 @@ pub(crate) struct Pager {
     /// Pages born after this version may be changed in place.
     writable_after: u64,
     pub(crate) journal: Journal,
+    /// Extents written since the newest checkpoint: first page to pages and version.
+    extent_births: HashMap<u32, (u32, u64)>,
     cached_pages: usize,
     dirty_pages: usize,
     clean_pages_max: usize,
@@ -75,6 +78,7 @@ impl Pager {
             clock: 1,
             writable_after: 0,
             journal: Journal::default(),
+            extent_births: HashMap::new(),
             cached_pages: 0,
             dirty_pages: 0,
             // A few pages at the least: a path is looked at as a whole.

@@ -218,8 +218,8 @@ fn split_point(old: &PageBytes, path: &Path, index: usize, cell_bytes: usize) ->
         if left >= half {
             // The cell that crosses the middle goes where it makes the halves more alike;
             // no cell is over a quarter page, so both sides fit.
-            let crossing = left - half > (node::SLOT_BYTES + bytes) / 2;
-            return (at + usize::from(!crossing)).clamp(1, count);
+            let crosses_more_than_half = (left - half) * 2 > node::SLOT_BYTES + bytes;
+            return (at + usize::from(!crosses_more_than_half)).clamp(1, count);
         }
     }
     count.max(1)

@@ -138,7 +138,8 @@ pub(crate) fn fates(unsynced: &[Unsynced], mixes: usize, random: &mut Random) ->
 fn tears(change: &Unsynced) -> Vec<Fate> {
     let Unsynced::Write { bytes, .. } = change else { return Vec::new() };
     let sectors = bytes.len().div_ceil(SECTOR_BYTES);
-    let mut tears = vec![Fate::Prefix(bytes.len() / 2), Fate::Prefix(bytes.len() - 1), Fate::Prefix(20)];
+    let mut tears = vec![Fate::Prefix(20), Fate::Prefix(bytes.len() - 1)];
+    tears.extend((1..4).map(|quarter| Fate::Prefix(bytes.len() * quarter / 4)));
     if sectors > 1 {
         tears.push(Fate::Sectors((0..sectors).step_by(2).collect()));
         tears.push(Fate::Sectors((1..sectors).collect()));

@@ -179,8 +179,15 @@ impl Workload {
         self.commit(store, Durability::Strict, |change| change.write_extent(1, 70_000))?;
         self.commit(store, Durability::Strict, |change| change.write_extent(2, 12_000))?;
         // Freed and written again between two flushes: the first may come back.
-        self.commit(store, Durability::Relaxed, |change| change.write_extent(3, 20_000))?;
-        self.commit(store, Durability::Relaxed, |change| change.free_extent(3))?;
+        self.commit(store, Durability::Relaxed, |change| {
+            // Records of more than a sector, so that a tear can end between them.
+            change.write_extent(3, 20_000)?;
+            change.put(small_key(b'c', 2), vec![b'd'; 700])
+        })?;
+        self.commit(store, Durability::Relaxed, |change| {
+            change.free_extent(3)?;
+            change.put(small_key(b'c', 2), vec![b'e'; 700])
+        })?;
         self.commit(store, Durability::Relaxed, |change| change.write_extent(4, 20_000))?;
         self.commit(store, Durability::Relaxed, |change| change.free_extent(2))?;
         self.commit(store, Durability::Relaxed, |change| change.write_extent(5, 12_000))?;
@@ -188,7 +195,7 @@ impl Workload {
         self.guaranteed = self.states.len() - 1;
         // A transaction that is rolled back leaves its extent's pages to the next.
         let mut transaction = store.begin()?;
-        transaction.write_extent(&[7; 30_000])?;
+        transaction.write_extent(&vec![7; 30_000])?;
         transaction.put(TREE, b"gone", b"gone")?;
         transaction.rollback();
         self.commit(store, Durability::Strict, |change| {
@@ -222,7 +229,7 @@ impl Workload {
 
     fn second_process(&mut self, vfs: &FaultVfs) -> Result<()> {
         let store = open(vfs)?;
-        let (content, extents) = read_content(&store).map_err(|what| Error::Poisoned(what))?;
+        let (content, extents) = read_content(&store).map_err(Error::Poisoned)?;
         assert!(self.allows(&content), "a killed process loses nothing that was acknowledged");
         // What was seen here may be lost again with the power until a commit of this
         // process is acknowledged, for the process before was killed before its flush.
