@@ -12,14 +12,15 @@ use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The suites, and whether each loads TPC-H data.
-const SUITES: [(&str, bool); 3] = [("m0", false), ("batteries", false), ("tpch", true)];
+const SUITES: [(&str, bool); 2] = [("m0", false), ("tpch", true)];
 
 /// The scale factor when none is given, as in run.js.
 const SCALE_DEFAULT: &str = "0.1";
 
-/// `cargo xtask bench m0|batteries|tpch …`.
+/// `cargo xtask bench m0|tpch …`.
 pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     let scale = arguments.peek("--sf")?.unwrap_or(SCALE_DEFAULT).to_owned();
+    let with_gingham = arguments.peek("--engines")?.is_none_or(|engines| engines.contains("gingham"));
     let rest = arguments.pass_on();
     let suite = rest.first().map_or("", String::as_str);
     let Some((_, loads_tpch)) = SUITES.iter().find(|(name, _)| *name == suite) else {
@@ -28,7 +29,9 @@ pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
     };
     let chromium = setup::chromium()?;
     setup::npm_packages(workspace, "bench/browser")?;
-    wasm::build_package(workspace)?;
+    if with_gingham {
+        wasm::build_package(workspace)?;
+    }
     if *loads_tpch {
         tpch::csv(workspace, &scale)?;
     }
