@@ -24,6 +24,7 @@ async function run(options) {
   findChromium();
   if (options.engines.some((engine) => engine.adapter === "gingham")) requirePackage();
   const date = new Date().toISOString();
+  const commit = describeCommit();
   const loadBefore = loadAverage();
   const vendorFolder = await buildVendor();
   const suite = options.suite === "m0" ? runM0 : runTpch;
@@ -43,7 +44,7 @@ async function run(options) {
   const result = {
     suite: options.suite,
     date,
-    ...describeCommit(),
+    ...commit,
     machine: { ...machine, loadAverage: loads },
     browser: { name: "chromium", version: browserVersion, flags: CHROMIUM_FLAGS },
     packages: peerVersions(),

@@ -4,7 +4,8 @@
  * is ever downloaded: playwright-core only drives the one that is there.
  */
 
-import { accessSync, constants, readFileSync, readdirSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, readdirSync } from "node:fs";
+import { constants as systemConstants } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { chromium } from "playwright-core";
 import { withDeadline } from "./deadline.js";
@@ -19,6 +20,10 @@ const LAUNCH_LIMIT_MS = 60_000;
 
 /** How long an orderly close may take before the browser's processes are killed. */
 const CLOSE_LIMIT_MS = 15_000;
+
+/** How long killed processes may take to end, and how often that is looked at. */
+const KILL_LIMIT_MS = 5_000;
+const KILL_PAUSE_MS = 20;
 
 /**
  * Flags that make headless runs quiet and repeatable. `--no-sandbox` is for runs as root, in
@@ -73,6 +78,8 @@ export function findChromium() {
  */
 export async function launchChromium(profileFolder, moreFlags = []) {
   const executablePath = findChromium();
+  running.add(profileFolder);
+  listenForSignals(true);
   try {
     const context = await withDeadline(
       chromium.launchPersistentContext(profileFolder, {
@@ -81,13 +88,17 @@ export async function launchChromium(profileFolder, moreFlags = []) {
         chromiumSandbox: false,
         args: [...CHROMIUM_FLAGS, ...moreFlags],
         timeout: LAUNCH_LIMIT_MS,
+        // Its own handlers close the browser and let the run go on without one; see endBySignal.
+        handleSIGINT: false,
+        handleSIGTERM: false,
+        handleSIGHUP: false,
       }),
       LAUNCH_LIMIT_MS + 5_000,
       "launching Chromium",
     );
     return { context, close: () => closeChromium(context, profileFolder) };
   } catch (error) {
-    killProcessesOf(profileFolder);
+    forget(profileFolder);
     throw error;
   }
 }
@@ -102,32 +113,79 @@ async function closeChromium(context, profileFolder) {
   } catch {
     // The processes are killed below; a browser that cannot close is no reason to fail a run.
   }
+  forget(profileFolder);
+}
+
+/** Profile folders of the browsers that run now. @type {Set<string>} */
+const running = new Set();
+
+/** @param {string} profileFolder */
+function forget(profileFolder) {
   killProcessesOf(profileFolder);
+  running.delete(profileFolder);
+  listenForSignals(running.size > 0);
+}
+
+/** @type {readonly NodeJS.Signals[]} */
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** @param {boolean} wanted */
+function listenForSignals(wanted) {
+  for (const signal of SIGNALS) {
+    process.off(signal, endBySignal);
+    if (wanted) process.on(signal, endBySignal);
+  }
 }
 
 /**
- * Kills what is left of the one browser that runs over `profileFolder`. The folder's name is
- * unique to this run, so no other browser can match.
+ * Ends the run at once: no browser stays behind, and profiles are removed as the process exits.
+ *
+ * @param {NodeJS.Signals} signal
+ */
+function endBySignal(signal) {
+  for (const folder of running) killProcessesOf(folder);
+  process.exit(128 + systemConstants.signals[signal]);
+}
+
+/**
+ * Kills what is left of the one browser that runs over `profileFolder`, and waits until it is
+ * gone, so that nothing writes into the profile any more. The folder's name is unique to this run:
+ * no other browser can match.
  *
  * @param {string} profileFolder
  */
 function killProcessesOf(profileFolder) {
-  /** @type {string[]} */
-  let entries;
-  try {
-    entries = readdirSync("/proc");
-  } catch {
-    return; // Not Linux: playwright's own kill has to do.
-  }
-  for (const entry of entries) {
-    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) continue;
-    try {
-      const flags = readFileSync(join("/proc", entry, "cmdline"), "utf8").split("\0");
-      if (flags.includes(`--user-data-dir=${profileFolder}`)) process.kill(Number(entry), "SIGKILL");
-    } catch {
-      // It has ended meanwhile, or is another user's.
+  for (let waitedMs = 0; waitedMs < KILL_LIMIT_MS; waitedMs += KILL_PAUSE_MS) {
+    const processes = processesOf(profileFolder);
+    for (const id of processes) {
+      try {
+        process.kill(id, "SIGKILL");
+      } catch {
+        // It has ended meanwhile, or is another user's.
+      }
     }
+    if (processes.length === 0) return;
+    // Synchronous, as a handler of a signal must be.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, KILL_PAUSE_MS);
   }
+}
+
+/**
+ * @param {string} profileFolder
+ * @returns {number[]} ids of living processes; none where the system is not Linux, and playwright's
+ *   own kill has to do
+ */
+function processesOf(profileFolder) {
+  if (!existsSync("/proc/self/cmdline")) return [];
+  return readdirSync("/proc").filter((entry) => {
+    if (!/^\d+$/.test(entry) || Number(entry) === process.pid) return false;
+    try {
+      // Chromium's helpers have their whole command line in one string. A zombie's is empty.
+      return readFileSync(join("/proc", entry, "cmdline"), "utf8").includes(`--user-data-dir=${profileFolder}`);
+    } catch {
+      return false;
+    }
+  }).map(Number);
 }
 
 /** @param {string} name */

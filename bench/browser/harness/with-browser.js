@@ -53,7 +53,8 @@ export async function withBrowser(options, body) {
     const { context, close } = await launchChromium(profile.folder, options.flags);
     cleanups.unshift(close);
     const session = await openSession(server, context, options.path ?? "/");
-    return await withDeadline(body(session), options.limitMs ?? DEFAULT_LIMIT_MS, "the browser run");
+    const run = Promise.race([body(session), failureOnClose(context)]);
+    return await withDeadline(run, options.limitMs ?? DEFAULT_LIMIT_MS, "the browser run");
   } finally {
     // One that fails must not keep the others from running; the body's own error matters more.
     for (const cleanup of cleanups) await Promise.resolve().then(cleanup).catch(reportCleanupFailure);
@@ -82,6 +83,18 @@ async function openSession(server, context, path) {
   await page.goto(server.origin + path, { timeout: PAGE_LOAD_LIMIT_MS });
   const browserVersion = context.browser()?.version() ?? "unknown";
   return { page, context, server, origin: server.origin, consoleErrors, browserVersion };
+}
+
+/**
+ * A browser that crashes must not leave the body waiting.
+ *
+ * @param {import("playwright-core").BrowserContext} context
+ * @returns {Promise<never>}
+ */
+function failureOnClose(context) {
+  const failure = new Promise((_, reject) => context.once("close", () => reject(new Error("Chromium has closed"))));
+  failure.catch(() => {}); // Closing after the body is done is no failure.
+  return /** @type {Promise<never>} */ (failure);
 }
 
 /** @param {unknown} error */

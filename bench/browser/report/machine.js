@@ -3,7 +3,7 @@
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { cpus, loadavg, release, totalmem } from "node:os";
+import { cpus, loadavg, totalmem } from "node:os";
 import { join } from "node:path";
 import { BROWSER_FOLDER, REPOSITORY } from "../paths.js";
 
@@ -13,7 +13,7 @@ export function describeMachine() {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: cpus().length,
     memoryBytes: totalmem(),
-    system: `${process.platform} ${process.arch} ${release()}`,
+    system: `${process.platform} ${process.arch}`,
     node: process.version,
   };
 }

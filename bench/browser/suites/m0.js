@@ -27,8 +27,8 @@ const KILL_COMMITS_MAX = 20_000;
 const KILL_KEY_STRIDE = 10_000_000;
 
 /** DuckDB takes a millisecond a prepared insert and more on a loaded machine. */
-const STEP_LIMIT_MS = 600_000;
-const ENGINE_LIMIT_MS = 1_800_000;
+const STEP_LIMIT_MS = 1_200_000;
+const ENGINE_LIMIT_MS = 3_600_000;
 
 /**
  * @typedef {object} KillSample

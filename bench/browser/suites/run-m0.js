@@ -9,6 +9,10 @@ import { LOOKUPS, measureEngine, TRANSACTIONS } from "./m0.js";
 /** @typedef {import("../report/m0-table.js").EngineSamples} EngineSamples */
 /** @typedef {import("../options.js").Options} Options */
 
+const DUCKDB_NOTE =
+  "DuckDB runs by its blocking bindings inside the worker, which spares it two messages a call. As shipped it never " +
+  "flushes, so its commits are not durable; a CHECKPOINT flushes its log alone.";
+
 /**
  * @param {Options} options
  * @param {{vendorFolder: string, note: (text: string) => void}} tools
@@ -29,8 +33,7 @@ export async function runM0(options, { vendorFolder, note }) {
     table: m0Table(engines, measures),
     notes: [
       `Medians of ${options.repeat} repetition(s); less is better everywhere. A page's clock ticks every 0.1 ms.`,
-      "DuckDB runs by its blocking bindings inside the worker, which spares it two messages a call. It never flushes: " +
-        "its transactions may survive a closed tab, but no loss of power.",
+      ...(options.engines.some(({ adapter }) => adapter === "duckdb") ? [DUCKDB_NOTE] : []),
     ],
     failures: engines.flatMap(failuresOf),
     record: engines.map((engine) => recordOf(engine, options, measures)),

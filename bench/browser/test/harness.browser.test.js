@@ -1,7 +1,9 @@
 // @ts-check
 /** The harness with a real Chromium. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
@@ -9,6 +11,8 @@ import { fileURLToPath } from "node:url";
 import { createProfile, withBrowser } from "../harness/index.js";
 
 const LIMIT_MS = 60_000;
+/** On a disk, as the repository is; the system's temporary folder may not be. */
+const FOLDER = dirname(fileURLToPath(import.meta.url));
 const root = mkdtempSync(join(tmpdir(), "gingham-harness-test-"));
 writeFileSync(join(root, "index.html"), "<!doctype html><title>t</title>");
 writeFileSync(join(root, "worker.js"), 'console.error("from the worker"); throw new Error("uncaught in the worker");');
@@ -32,7 +36,7 @@ test("a page, OPFS in it, and errors of pages and workers collected", { timeout:
 });
 
 test("profile, browser and server are gone after a failure", { timeout: LIMIT_MS }, async () => {
-  const profiles = mkdtempSync(join(dirname(fileURLToPath(import.meta.url)), "profiles-"));
+  const profiles = mkdtempSync(join(FOLDER, "profiles-"));
   process.env["GINGHAM_PROFILE_DIR"] = profiles;
   let origin = "";
   try {
@@ -49,6 +53,50 @@ test("profile, browser and server are gone after a failure", { timeout: LIMIT_MS
     rmSync(profiles, { recursive: true });
   }
 });
+
+test("a browser that dies is an error at once", { timeout: LIMIT_MS }, async () => {
+  const run = withBrowser({ mounts, limitMs: LIMIT_MS * 2 }, async ({ context }) => {
+    void context.close();
+    await new Promise(() => {});
+  });
+  await assert.rejects(run, /Chromium has closed/);
+});
+
+test("a signal ends the run, the browser and the profile", { timeout: LIMIT_MS }, async () => {
+  const profiles = mkdtempSync(join(FOLDER, "profiles-"));
+  const script = `
+    import { withBrowser } from ${JSON.stringify(join(FOLDER, "../harness/index.js"))};
+    await withBrowser({ mounts: { "/": ${JSON.stringify(root)} } }, async () => {
+      console.log("running");
+      await new Promise(() => {});
+    });`;
+  const env = { ...process.env, GINGHAM_PROFILE_DIR: profiles };
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], { env, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    await once(child.stdout, "data");
+    const [profile] = readdirSync(profiles);
+    child.kill("SIGTERM");
+    const [code] = await once(child, "exit");
+    assert.equal(code, 128 + 15);
+    assert.deepEqual(readdirSync(profiles), []);
+    assert.ok(!commandLines().some((line) => line.includes(`--user-data-dir=${join(profiles, profile ?? "")}`)));
+  } finally {
+    child.kill("SIGKILL");
+    rmSync(profiles, { recursive: true, force: true });
+  }
+});
+
+/** Command lines of all processes, where the system tells. */
+function commandLines() {
+  if (!existsSync("/proc/self/cmdline")) return [];
+  return readdirSync("/proc").flatMap((entry) => {
+    try {
+      return /^\d+$/.test(entry) ? [readFileSync(`/proc/${entry}/cmdline`, "utf8")] : [];
+    } catch {
+      return []; // It has ended meanwhile.
+    }
+  });
+}
 
 test("a Chromium that is not there is a clear error", async () => {
   const asked = process.env["CHROMIUM"];
