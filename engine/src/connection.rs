@@ -221,10 +221,10 @@ impl Connection {
     /// comes. `outcome` says whether to go on.
     pub fn execute_script(&mut self, sql: &str, outcome: &mut dyn FnMut(Outcome<'_>) -> bool) {
         for piece in script::split(sql) {
-            let result = self
-                .prepare_piece(piece)
-                .and_then(|mut statement| self.run(&mut statement, &[]))
-                .map_err(|error| placed(error, piece));
+            let result = match self.prepare_piece(piece) {
+                Ok(mut statement) => self.run(&mut statement, &[]).map_err(|error| placed(error, piece)),
+                Err(error) => Err(error),
+            };
             if !outcome(Outcome { sql: piece.sql, result }) {
                 return;
             }

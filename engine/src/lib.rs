@@ -51,3 +51,8 @@ pub use gingham_row_store::{
     StoreStatistics, Vfs, VfsFile,
 };
 pub use gingham_types::{Interval, SqlType, Value};
+
+/// The file-system seam, and for tests the file system that fails on demand.
+pub mod vfs {
+    pub use gingham_row_store::vfs::*;
+}

@@ -47,6 +47,11 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             Rel::Scan(scan)
         }
         Rel::Values { .. } | Rel::Cte { .. } => rel.filter(predicates),
+        Rel::Join(mut join) if stays_full(&join, &predicates) => {
+            join.left = push(join.left, Vec::new(), columns);
+            join.right = push(join.right, Vec::new(), columns);
+            Rel::Join(join).filter(predicates)
+        }
         Rel::Filter { .. } | Rel::Extend { .. } | Rel::Join(_) | Rel::Block { .. } => {
             push_into_block(rel, predicates, columns)
         }
@@ -106,6 +111,13 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             Rel::Apply { kind, input, subplan, output }.filter(above)
         }
     }
+}
+
+/// Whether a join is a full one of which `predicates` drop no unmatched rows: a barrier.
+fn stays_full(join: &Join, predicates: &[Expr]) -> bool {
+    join.kind == JoinKind::Full
+        && !any_rejects(predicates, &join.left.outputs())
+        && !any_rejects(predicates, &join.right.outputs())
 }
 
 /// Flattens inner joins and what commutes with them, then distributes the predicates.
@@ -171,11 +183,8 @@ fn gather_join(mut join: Join, block: &mut Gathered, columns: &Columns) {
             gather(join.left, block, columns);
             gather(join.right, block, columns);
         }
-        JoinKind::Full => {
-            join.left = push(join.left, Vec::new(), columns);
-            join.right = push(join.right, Vec::new(), columns);
-            block.inputs.push(Rel::Join(Box::new(join)));
-        }
+        // Its inputs are pushed into when the block is finished.
+        JoinKind::Full => block.inputs.push(Rel::Join(Box::new(join))),
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti | JoinKind::Mark => {
             let provided = join.left.outputs();
             let right_columns = join.right.outputs();
