@@ -179,7 +179,10 @@ fn flipped_bits_give_an_error_or_the_right_answer() {
         };
         let mut connection = database.connect();
         for route in ["row", "column"] {
-            connection.execute(&format!("SET route = '{route}'"), &[]).expect("sets");
+            if connection.execute(&format!("SET route = '{route}'"), &[]).is_err() {
+                errors += 1;
+                continue;
+            }
             for sql in ["SELECT count(*), sum(k), sum(g), min(v), max(v) FROM t", "SELECT count(*), sum(id), sum(x) FROM c"] {
                 match connection.execute(sql, &[]).and_then(|mut rows| rows.collect_values()) {
                     Ok(rows) => assert!(right.contains(&format!("{rows:?};")), "byte {at}: {sql} gave {rows:?}"),

@@ -62,6 +62,8 @@ fn sqlite_corpus(route: &str) {
         eprintln!("skipped: SQLite's corpus is not at {}", folder.display());
         return;
     }
+    // It assigns one column several times in one UPDATE, which PostgreSQL and Gingham refuse.
+    files.retain(|file| !file.ends_with("slt_lang_update.test"));
     let is_long = std::env::var_os("GINGHAM_LONG").is_some();
     if !is_long {
         // The large files repeat the same statements over random tables.
