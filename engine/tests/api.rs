@@ -23,8 +23,12 @@ fn prepared_statements_take_parameters_in_every_style() {
         assert_eq!(rows.changes(), 1);
     }
     let mut get = connection.prepare("SELECT n FROM t WHERE k = $1").expect("prepares");
-    assert_eq!(connection.run(&mut get, &[Value::Int(7)]).expect("runs").collect_values().expect("reads"), [[Value::Int(70)]]);
-    let named = connection.prepare("SELECT count(*) FROM t WHERE n > :low AND n < :high + 1 AND n <> :low").expect("prepares");
+    assert_eq!(
+        connection.run(&mut get, &[Value::Int(7)]).expect("runs").collect_values().expect("reads"),
+        [[Value::Int(70)]]
+    );
+    let named =
+        connection.prepare("SELECT count(*) FROM t WHERE n > :low AND n < :high + 1 AND n <> :low").expect("prepares");
     assert_eq!((named.parameter_index("low"), named.parameter_index("high")), (Some(0), Some(1)));
     let mut named = named;
     let rows = connection.run(&mut named, &[Value::Int(20), Value::Int(60)]).expect("runs").collect_values();

@@ -111,7 +111,8 @@ fn power_loss_anywhere_leaves_a_committed_state() {
                 (2, _) => Fate::Keep,
                 _ => Fate::Prefix(700),
             });
-            let what = format!("crash at operation {at} of {operations}, fate {fate}, {acknowledged} steps acknowledged");
+            let what =
+                format!("crash at operation {at} of {operations}, fate {fate}, {acknowledged} steps acknowledged");
             let database = open(&disk).unwrap_or_else(|e| panic!("{what}: {e}"));
             let report = database.integrity_check().unwrap_or_else(|e| panic!("{what}: {e}"));
             assert!(report.is_sound(), "{what}: {:?}", report.problems);
@@ -183,7 +184,9 @@ fn flipped_bits_give_an_error_or_the_right_answer() {
                 errors += 1;
                 continue;
             }
-            for sql in ["SELECT count(*), sum(k), sum(g), min(v), max(v) FROM t", "SELECT count(*), sum(id), sum(x) FROM c"] {
+            for sql in
+                ["SELECT count(*), sum(k), sum(g), min(v), max(v) FROM t", "SELECT count(*), sum(id), sum(x) FROM c"]
+            {
                 match connection.execute(sql, &[]).and_then(|mut rows| rows.collect_values()) {
                     Ok(rows) => assert!(right.contains(&format!("{rows:?};")), "byte {at}: {sql} gave {rows:?}"),
                     Err(error) => {

@@ -38,6 +38,16 @@ impl Connection {
                 return Err(SqlError::new("42701", format!("column \"{name}\" is given twice")).into());
             }
         }
+        self.insert_with_defaults(&table, vectors, rows)
+    }
+
+    /// Adds rows of which some columns are given, in the columns' own types.
+    fn insert_with_defaults(
+        &mut self,
+        table: &Arc<Table>,
+        vectors: Vec<Option<Arc<Vector>>>,
+        rows: usize,
+    ) -> Result<u64> {
         let vectors = vectors
             .into_iter()
             .zip(&table.record.columns)
@@ -50,7 +60,7 @@ impl Connection {
                 }
             })
             .collect::<Result<Vec<_>>>()?;
-        self.insert_vectors(&table, &Batch::new(vectors, rows))
+        self.insert_vectors(table, &Batch::new(vectors, rows))
     }
 
     /// Adds the rows of an Arrow batch, whose columns are matched by name.
@@ -70,22 +80,23 @@ impl Connection {
                 Ok(batch.num_rows() as u64)
             });
         }
-        let mut columns = Vec::with_capacity(names.len());
-        let mut types = Vec::with_capacity(names.len());
+        let mut ordinals = Vec::with_capacity(names.len());
         for name in &names {
-            let column = table_ref
-                .record
-                .columns
+            let ordinal = declared
                 .iter()
-                .find(|c| c.name == *name)
+                .position(|c| c == name)
                 .ok_or_else(|| SqlError::new("42703", format!("table \"{table}\" has no column \"{name}\"")))?;
-            types.push(column.ty);
+            if ordinals.contains(&ordinal) {
+                return Err(SqlError::new("42701", format!("column \"{name}\" is given twice")).into());
+            }
+            ordinals.push(ordinal);
         }
-        let vectors = crate::arrow::from_arrow(batch, &types)?;
-        for (name, vector) in names.iter().zip(vectors.columns) {
-            columns.push(((*name).to_owned(), vector));
+        let types: Vec<SqlType> = ordinals.iter().map(|ordinal| table_ref.record.columns[*ordinal].ty).collect();
+        let mut vectors = vec![None; declared.len()];
+        for (ordinal, vector) in ordinals.into_iter().zip(crate::arrow::from_arrow(batch, &types)?.columns) {
+            vectors[ordinal] = Some(vector);
         }
-        self.insert_columns(table, &columns)
+        self.insert_with_defaults(&table_ref, vectors, batch.num_rows())
     }
 
     fn find_table(&self, name: &str) -> Result<Arc<Table>> {
