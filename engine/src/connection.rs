@@ -135,7 +135,10 @@ impl Connection {
         let statement = self.shared.plan(sql, &catalog, self.route)?;
         prepared.columns = crate::execute::output_columns(&statement);
         prepared.catalog_version = Some(catalog.version);
-        prepared.kind = Kind::Planned(statement);
+        prepared.kind = match statement {
+            gingham_plan::Statement::Query(query) => Kind::Query(Arc::new(query)),
+            other => Kind::Planned(other),
+        };
         Ok(prepared)
     }
 
@@ -167,12 +170,16 @@ impl Connection {
         let prepared = Arc::clone(&statement.prepared);
         match &prepared.kind {
             Kind::Program(_) => self.run_program(&prepared, parameters),
-            Kind::Planned(gingham_plan::Statement::Query(query)) if crate::execute::refresh_copies(self, query)? => {
+            Kind::Query(query) => {
+                if !crate::execute::refresh_copies(self, query)? {
+                    return crate::execute::run_query(self, query, parameters);
+                }
+                // The copy has moved the statistics that the plan rests on.
                 statement.prepared = self.prepared(&statement.sql)?;
                 let prepared = Arc::clone(&statement.prepared);
                 match &prepared.kind {
-                    Kind::Planned(planned) => crate::execute::execute(self, &statement.sql, planned, parameters),
-                    Kind::Program(_) => self.run_program(&prepared, parameters),
+                    Kind::Query(query) => crate::execute::run_query(self, query, parameters),
+                    _ => Err(SqlError::internal("a query became another statement").into()),
                 }
             }
             Kind::Planned(planned) => crate::execute::execute(self, &statement.sql, planned, parameters),

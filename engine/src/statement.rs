@@ -33,6 +33,9 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) enum Kind {
     Program(Program),
+    /// Shared with the executions of the query.
+    Query(Arc<gingham_plan::Query>),
+    /// Any other statement, which is not [`gingham_plan::Statement::Query`].
     Planned(gingham_plan::Statement),
 }
 

@@ -49,7 +49,7 @@ pub(super) fn explain(
 
 /// Runs a query to its end; what each operator did, in the order of EXPLAIN's lines.
 fn measure(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<String>> {
-    let mut execution = query::start(connection, query, parameters, true)?;
+    let mut execution = query::start(connection, query.clone(), parameters, true)?;
     while !matches!(execution.step()?, Step::Finished) {}
     Ok(execution
         .profile()

@@ -7,13 +7,14 @@ mod manipulation;
 mod query;
 mod settings;
 
-pub(crate) use query::refresh_copies;
+pub(crate) use query::{refresh_copies, run as run_query};
 
 use crate::connection::Connection;
 use crate::error::Result;
 use crate::statement::Rows;
 use gingham_plan::{OutputColumn, Statement};
 use gingham_types::{SqlType, Value};
+use std::sync::Arc;
 
 /// Runs a planned statement.
 pub(crate) fn execute(
@@ -23,7 +24,7 @@ pub(crate) fn execute(
     parameters: &[Value],
 ) -> Result<Rows> {
     match statement {
-        Statement::Query(query) => query::run(connection, query, parameters),
+        Statement::Query(query) => query::run(connection, &Arc::new(query.clone()), parameters),
         Statement::Insert(insert) => connection.write(false, |c| manipulation::insert(c, insert, parameters)),
         Statement::Update(update) => connection.write(false, |c| manipulation::update(c, update, parameters)),
         Statement::Delete(delete) => connection.write(false, |c| manipulation::delete(c, delete, parameters)),

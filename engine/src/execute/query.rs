@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Runs a query. Outside a transaction its rows come as they are asked for, from the
 /// commit it started on; inside one they are all read before this returns.
-pub(super) fn run(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Rows> {
-    let execution = start(connection, query, parameters, false)?;
+pub(crate) fn run(connection: &mut Connection, query: &Arc<Query>, parameters: &[Value]) -> Result<Rows> {
+    let execution = start(connection, Arc::clone(query), parameters, false)?;
     let rows = Rows::execution(query.columns.clone(), execution);
     if connection.in_transaction() { rows.materialize() } else { Ok(rows) }
 }
@@ -24,10 +24,11 @@ pub(super) fn run(connection: &mut Connection, query: &Query, parameters: &[Valu
 /// Sets a query up to run on the current transaction's state; `measured` times its operators.
 pub(super) fn start(
     connection: &mut Connection,
-    query: &Query,
+    query: impl Into<Arc<Query>>,
     parameters: &[Value],
     measured: bool,
 ) -> Result<Execution> {
+    let query = query.into();
     let values = query
         .parameters
         .iter()
@@ -42,12 +43,12 @@ pub(super) fn start(
         clock: if measured { connection.shared.fine_clock() } else { None },
         ..Options::default()
     };
-    Ok(Execution::new(query.clone(), Rc::new(access), options))
+    Ok(Execution::new(query, Rc::new(access), options))
 }
 
 /// All rows of a query, batch by batch.
 pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<Batch>> {
-    let mut rows = Rows::execution(query.columns.clone(), start(connection, query, parameters, false)?);
+    let mut rows = Rows::execution(query.columns.clone(), start(connection, query.clone(), parameters, false)?);
     let mut batches = Vec::new();
     while let Some(batch) = rows.next_batch()? {
         batches.push(batch);
