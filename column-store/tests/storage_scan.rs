@@ -244,9 +244,8 @@ fn join_filters_exclude_groups_by_their_bitmap() {
 fn chunks_that_no_row_needs_are_not_read() {
     // Bounds do not tell that no row has both: the first column is tested, none passes,
     // and the others stay where they are.
-    let rows: Vec<Vec<Value>> = (0..3000)
-        .map(|row| vec![Value::Int(row % 2 * 10), Value::Int(row), Value::Text(format!("{row}"))])
-        .collect();
+    let rows: Vec<Vec<Value>> =
+        (0..3000).map(|row| vec![Value::Int(row % 2 * 10), Value::Int(row), Value::Text(format!("{row}"))]).collect();
     let types = [SqlType::Integer, SqlType::Integer, SqlType::Text];
     let table = Table::new(&types, rows, 1000);
     let filter = compare(BinaryOp::Equal, column(0, types[0]), literal(Value::Int(5), types[0]));
@@ -299,11 +298,7 @@ fn functions_of_a_dictionary_run_once_an_entry() {
     use std::rc::Rc;
     let rows: Vec<Vec<Value>> = (0..4000).map(|row| vec![Value::Text(format!("mode {}", row % 7))]).collect();
     let table = Table::new(&[SqlType::Text], rows, 1000);
-    let upper = Expr::Call {
-        function: Function::Upper,
-        arguments: vec![column(0, SqlType::Text)],
-        ty: SqlType::Text,
-    };
+    let upper = Expr::Call { function: Function::Upper, arguments: vec![column(0, SqlType::Text)], ty: SqlType::Text };
     let filter = compare(BinaryOp::Equal, upper, literal(Value::Text("MODE 3".into()), SqlType::Text));
     let evaluated = Rc::new(Cell::new(0));
     let counter = Rc::clone(&evaluated);

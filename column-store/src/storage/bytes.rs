@@ -134,9 +134,10 @@ impl<'a> Reader<'a> {
     /// A varint that counts something of which there are at most `most`.
     pub(crate) fn count(&mut self, most: usize) -> Result<usize> {
         let count = self.varint()?;
-        usize::try_from(count).ok().filter(|count| *count <= most).ok_or_else(|| {
-            corrupt(format!("a count of {count} where at most {most} are possible"))
-        })
+        usize::try_from(count)
+            .ok()
+            .filter(|count| *count <= most)
+            .ok_or_else(|| corrupt(format!("a count of {count} where at most {most} are possible")))
     }
 
     pub(crate) fn zigzag(&mut self) -> Result<i64> {

@@ -154,7 +154,11 @@ mod tests {
         for rows in [0i64, 1, 40, 191, 100_000] {
             let (mut left, mut right, mut both) = <(DistinctSketch, DistinctSketch, DistinctSketch)>::default();
             for value in 0..rows {
-                if value % 2 == 0 { left.add_integer(value) } else { right.add_integer(value) }
+                if value % 2 == 0 {
+                    left.add_integer(value)
+                } else {
+                    right.add_integer(value)
+                }
                 both.add_integer(value);
             }
             left.merge(&right);

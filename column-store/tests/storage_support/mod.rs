@@ -214,9 +214,9 @@ fn evaluate(expr: &Expr, row: &[Value]) -> Value {
             }
         }
         Expr::Like { expr, pattern, negated, .. } => match (evaluate(expr, row), evaluate(pattern, row)) {
-            (Value::Text(text), Value::Text(pattern)) => {
-                Value::Boolean(like(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>()) != *negated)
-            }
+            (Value::Text(text), Value::Text(pattern)) => Value::Boolean(
+                like(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>()) != *negated,
+            ),
             _ => Value::Null,
         },
         other => unreachable!("the tests make no {other:?}"),
@@ -245,9 +245,11 @@ fn like(text: &[char], pattern: &[char]) -> bool {
 
 /// The rows of the table that a scan should give.
 pub fn expected(table: &Table, columns: &[usize], filters: &[Expr], deleted: &[usize]) -> Vec<Vec<Value>> {
-    let kept = table.rows.iter().enumerate().filter(|(at, row)| {
-        !deleted.contains(at) && filters.iter().all(|filter| truth(filter, row) == Some(true))
-    });
+    let kept = table
+        .rows
+        .iter()
+        .enumerate()
+        .filter(|(at, row)| !deleted.contains(at) && filters.iter().all(|filter| truth(filter, row) == Some(true)));
     kept.map(|(_, row)| columns.iter().map(|column| row[*column].clone()).collect()).collect()
 }
 

@@ -20,10 +20,10 @@ pub(super) fn write(values: &[i64], profile: &Profile, out: &mut Vec<u8>) {
         out.extend_from_slice(&field.to_le_bytes());
     }
     out.extend_from_slice(&code_max.to_le_bytes());
-    let codes: Vec<u64> = values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_sub(delta_min) as u64).collect();
+    let codes: Vec<u64> =
+        values.windows(2).map(|pair| pair[1].wrapping_sub(pair[0]).wrapping_sub(delta_min) as u64).collect();
     write_codes(&codes, width_of(code_max), out);
 }
-
 
 /// Reads what [`write`] wrote after the encoding's number. Codes are distances from the
 /// least value.
@@ -37,7 +37,11 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValue
     let start = first.wrapping_sub(min) as u64;
     let packed = read_codes(reader, count - 1, code_max)?;
     let coded = |codes| {
-        IntegerValues::Coded(CodedIntegers { codes, map: CodeMap::Affine { base: min, factor: 1 }, code_max: span as u32 })
+        IntegerValues::Coded(CodedIntegers {
+            codes,
+            map: CodeMap::Affine { base: min, factor: 1 },
+            code_max: span as u32,
+        })
     };
     Ok(match width_of(span) {
         0..=8 => coded(Codes::U8(sum(&packed, start, delta_min, span, count, |v| v as u8)?)),

@@ -53,7 +53,8 @@ pub(super) fn find(values: &[i64], width: u32, bytes_max: usize) -> Option<Found
             }
         }
     }
-    let bytes = 3 * 8 + packed_bytes(entries.len(), width) + packed_bytes(values.len(), width_of(entries.len() as u64 - 1));
+    let bytes =
+        3 * 8 + packed_bytes(entries.len(), width) + packed_bytes(values.len(), width_of(entries.len() as u64 - 1));
     if bytes >= bytes_max {
         return None;
     }
@@ -90,9 +91,7 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValue
     }
     let code_max = entries as u32 - 1;
     match read_codes(reader, count, u64::from(code_max))? {
-        Unpacked::Codes(codes) => {
-            Ok(IntegerValues::Coded(CodedIntegers { codes, map: CodeMap::List(list), code_max }))
-        }
+        Unpacked::Codes(codes) => Ok(IntegerValues::Coded(CodedIntegers { codes, map: CodeMap::List(list), code_max })),
         Unpacked::U64(_) => Err(corrupt("codes of over 32 bits")),
     }
 }

@@ -50,8 +50,7 @@ pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
         let integers: Option<Vec<i64>> = values.iter().map(|v| scaled(*v, POWERS[digits])).collect();
         Some((digits as u8, integers?))
     });
-    let (digits, integers) =
-        integers.unwrap_or_else(|| (ORDERED_DOUBLE, values.iter().map(|v| ordered(*v)).collect()));
+    let (digits, integers) = integers.unwrap_or_else(|| (ORDERED_DOUBLE, values.iter().map(|v| ordered(*v)).collect()));
     out.push(digits);
     integer::encode(&integers, out)
 }

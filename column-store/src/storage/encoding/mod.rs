@@ -61,7 +61,11 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
             let (encoding, distinct) = integer::encode(values, out);
             let bounds = bounds_of(values.iter().copied());
             sketch_integers(values, &mut sketch);
-            (encoding, distinct, bounds.map(|(min, max)| (integer_value(min, column.ty), integer_value(max, column.ty))))
+            (
+                encoding,
+                distinct,
+                bounds.map(|(min, max)| (integer_value(min, column.ty), integer_value(max, column.ty))),
+            )
         }
         ColumnValues::Doubles(values) => {
             header(DOUBLES, column, out);
@@ -132,9 +136,7 @@ fn header(kind: u8, column: &Column, out: &mut Vec<u8>) {
     out.extend_from_slice(&(column.rows as u32).to_le_bytes());
     if let Some(validity) = validity {
         out.extend(
-            validity
-                .chunks(8)
-                .map(|eight| eight.iter().rev().fold(0u8, |byte, valid| byte << 1 | u8::from(*valid))),
+            validity.chunks(8).map(|eight| eight.iter().rev().fold(0u8, |byte, valid| byte << 1 | u8::from(*valid))),
         );
     }
 }

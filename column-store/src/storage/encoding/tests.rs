@@ -95,9 +95,8 @@ fn the_smallest_encoding_is_chosen() {
 fn a_common_factor_narrows_codes() {
     let mut random = Random(2);
     let quantity = SqlType::decimal(15, 2);
-    let values: Vec<Value> = (0..4096)
-        .map(|_| Value::Decimal { unscaled: i128::from(random.below(50) + 1) * 100, scale: 2 })
-        .collect();
+    let values: Vec<Value> =
+        (0..4096).map(|_| Value::Decimal { unscaled: i128::from(random.below(50) + 1) * 100, scale: 2 }).collect();
     check(quantity, &values, "quantities");
     let (bytes, _) = encoded(quantity, &values);
     assert!(bytes.len() < 4096 * 6 / 8 + 64, "{} bytes", bytes.len());
@@ -130,7 +129,9 @@ fn values(ty: SqlType, shape: u64, count: usize, random: &mut Random) -> Vec<Val
                 1 => row as i128 * 3,
                 2 => i128::from(random.below(20)) - 5,
                 3 => i128::from(random.next() as i64),
-                4 => [i128::from(i64::MIN), i128::from(i64::MAX), i128::MIN, i128::MAX, 0, -1][random.below(6) as usize],
+                4 => {
+                    [i128::from(i64::MIN), i128::from(i64::MAX), i128::MIN, i128::MAX, 0, -1][random.below(6) as usize]
+                }
                 5 => row as i128 / 50,
                 6 => i128::from(random.next() as i64) * i128::from(random.next() as i64),
                 _ => i128::from(random.below(300)) * 1_000_000_007,

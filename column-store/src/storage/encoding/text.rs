@@ -76,9 +76,8 @@ pub(super) fn find(strings: &Strings, hashes: &[u64], valid: impl Fn(usize) -> b
     if entries.len() > 1 && dictionary_bytes >= strings.bytes.len() + rows / 2 {
         return None;
     }
-    let mut order: Vec<(u64, u32)> = (0..entries.len() as u32)
-        .map(|code| (prefix(strings.get(entries[code as usize] as usize)), code))
-        .collect();
+    let mut order: Vec<(u64, u32)> =
+        (0..entries.len() as u32).map(|code| (prefix(strings.get(entries[code as usize] as usize)), code)).collect();
     order.sort_unstable_by(|(a_prefix, a), (b_prefix, b)| {
         let string = |code: &u32| strings.get(entries[*code as usize] as usize);
         a_prefix.cmp(b_prefix).then_with(|| string(a).cmp(string(b)))

@@ -41,7 +41,11 @@ pub(crate) enum Kernel {
     /// Strings of a dictionary with an entry a row.
     Strings(Arc<TextTest>),
     /// Integers whose bit at their distance from the least is set.
-    Bits { min: i64, max: i64, bits: Arc<Vec<u64>> },
+    Bits {
+        min: i64,
+        max: i64,
+        bits: Arc<Vec<u64>>,
+    },
 }
 
 impl Kernel {
@@ -198,9 +202,19 @@ fn dense(kernel: &Kernel, chunk: &Chunk, slice: std::ops::Range<usize>, mask: &m
         (Kernel::Strings(test), Values::Text { codes: TextCodes::Each, dictionary }) => {
             test.mask(&dictionary.offsets()[slice.start..=slice.end], dictionary.bytes(), mask);
         }
+        (
+            Kernel::Bits { min, max, bits },
+            Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, .. }),
+        ) => {
+            with_codes!(codes, |codes| {
+                for (slot, code) in mask.iter_mut().zip(&codes[slice]) {
+                    *slot &= u8::from(has_bit(base.wrapping_add(i64::from(*code)), *min, *max, bits));
+                }
+            });
+        }
         (Kernel::Bits { min, max, bits }, values) => {
             for (slot, row) in mask.iter_mut().zip(slice) {
-                *slot &= u8::from(has_bit(integer(values, row), *min, *max, bits));
+                *slot &= u8::from(integer(values, row).is_some_and(|value| has_bit(value, *min, *max, bits)));
             }
         }
         (kernel, Values::Coded(CodedIntegers { codes, .. }) | Values::Text { codes: TextCodes::Coded(codes), .. }) => {
@@ -262,13 +276,10 @@ fn in_ranges<T: Copy + Ord>(ranges: &[(T, T)], value: T) -> bool {
 }
 
 #[inline]
-fn has_bit(value: Option<i64>, min: i64, max: i64, bits: &[u64]) -> bool {
-    value.is_some_and(|value| {
-        value >= min && value <= max && {
-            let bit = value.wrapping_sub(min) as u64;
-            bits.get((bit / 64) as usize).is_some_and(|word| word >> (bit % 64) & 1 == 1)
-        }
-    })
+fn has_bit(value: i64, min: i64, max: i64, bits: &[u64]) -> bool {
+    // Values below the least wrap to distances greater than any in range.
+    let bit = value.wrapping_sub(min) as u64;
+    bit <= max.wrapping_sub(min) as u64 && bits.get((bit / 64) as usize).is_some_and(|word| word >> (bit % 64) & 1 == 1)
 }
 
 /// The integer of a row of an integer-like chunk.
@@ -283,13 +294,7 @@ pub(crate) fn integer(values: &Values, row: usize) -> Option<i64> {
 }
 
 /// Keeps the listed rows that pass.
-fn retain(
-    kernel: &Kernel,
-    chunk: &Chunk,
-    selection: &mut Selection,
-    valid: impl Fn(usize) -> bool,
-    on_null: bool,
-) {
+fn retain(kernel: &Kernel, chunk: &Chunk, selection: &mut Selection, valid: impl Fn(usize) -> bool, on_null: bool) {
     macro_rules! retain {
         (|$row:ident| $pass:expr) => {
             selection.retain(|$row| if valid($row) { $pass } else { on_null })
@@ -304,13 +309,16 @@ fn retain(
         (Kernel::Strings(test), Values::Text { codes: TextCodes::Each, dictionary }) => {
             retain!(|row| test.matches(dictionary.get(row as u32)));
         }
-        (Kernel::Bits { min, max, bits }, Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, .. })) => {
+        (
+            Kernel::Bits { min, max, bits },
+            Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, .. }),
+        ) => {
             with_codes!(codes, |codes| {
-                retain!(|row| has_bit(Some(base.wrapping_add(i64::from(codes[row]))), *min, *max, bits));
+                retain!(|row| has_bit(base.wrapping_add(i64::from(codes[row])), *min, *max, bits));
             });
         }
         (Kernel::Bits { min, max, bits }, values) => {
-            retain!(|row| has_bit(integer(values, row), *min, *max, bits));
+            retain!(|row| integer(values, row).is_some_and(|value| has_bit(value, *min, *max, bits)));
         }
         (kernel, Values::Coded(CodedIntegers { codes, .. }) | Values::Text { codes: TextCodes::Coded(codes), .. }) => {
             match kernel {

@@ -81,6 +81,11 @@ fn materialize_coded(coded: &CodedIntegers, ty: SqlType, rows: &RowSet<'_>) -> D
         }),
         CodeMap::Affine { base, factor } => with_codes!(codes, |codes| match ty {
             SqlType::Boolean => Data::Boolean(pick_codes(codes, rows, |code| *base + i64::from(code) != 0)),
+            // A multiplication is several instructions on some targets.
+            ty if is_32_bit(ty) && *factor == 1 => {
+                let base = *base as i32;
+                Data::Int32(pick_codes(codes, rows, |code| base.wrapping_add(code as i32)))
+            }
             ty if is_32_bit(ty) => {
                 // Values fit 32 bits, so arithmetic modulo 2^32 gives them.
                 let (base, factor) = (*base as i32, *factor as i32);

@@ -135,9 +135,8 @@ impl ColumnScan {
         metrics.add_groups(1);
         let meta = &group.meta;
         let deleted = group.deleted.as_ref().map_or(0, |deleted| deleted.len());
-        let excluded = self.nothing
-            || deleted >= meta.rows as usize
-            || !self.steps.iter_mut().all(|step| step.enter(meta));
+        let excluded =
+            self.nothing || deleted >= meta.rows as usize || !self.steps.iter_mut().all(|step| step.enter(meta));
         if excluded {
             metrics.add_groups_pruned(1);
             return false;

@@ -115,15 +115,13 @@ pub(crate) fn may_join(filter: &KeyFilter, chunk: &ChunkMeta, rows: u32) -> bool
             let (low, high) = (low.max(i128::from(*min)), high.min(i128::from(*max)));
             low <= high && bits.as_ref().is_none_or(|bits| any_bit(bits, *min, low as i64, high as i64))
         }
-        KeyFilter::Texts(texts) => {
-            match (chunk.min.as_ref().and_then(bytes), chunk.max.as_ref().and_then(bytes)) {
-                (Some(min), Some(max)) => {
-                    let first = texts.partition_point(|text| text.as_slice() < min);
-                    texts.get(first).is_some_and(|text| text.as_slice() <= max)
-                }
-                _ => true,
+        KeyFilter::Texts(texts) => match (chunk.min.as_ref().and_then(bytes), chunk.max.as_ref().and_then(bytes)) {
+            (Some(min), Some(max)) => {
+                let first = texts.partition_point(|text| text.as_slice() < min);
+                texts.get(first).is_some_and(|text| text.as_slice() <= max)
             }
-        }
+            _ => true,
+        },
     }
 }
 

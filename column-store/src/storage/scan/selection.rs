@@ -172,7 +172,9 @@ mod tests {
             let mut selection = Selection::default();
             selection.begin(4096, rows, None);
             selection.narrow(|mask| {
-                mask.iter_mut().enumerate().for_each(|(row, slot)| *slot &= u8::from((row as u32).is_multiple_of(step)));
+                mask.iter_mut()
+                    .enumerate()
+                    .for_each(|(row, slot)| *slot &= u8::from((row as u32).is_multiple_of(step)));
             });
             assert_eq!(selection.count(), wanted.len());
             assert_eq!(selection.rows(), wanted);

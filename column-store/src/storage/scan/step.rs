@@ -130,7 +130,13 @@ impl Step {
             }
             Kind::Predicate(Predicate::Column { .. }) => 0.3,
             Kind::Predicate(Predicate::Pair { .. }) => 1.0,
-            Kind::Predicate(Predicate::Mapped { column, .. }) => if is_coded(*column) { 1.0 } else { 50.0 },
+            Kind::Predicate(Predicate::Mapped { column, .. }) => {
+                if is_coded(*column) {
+                    1.0
+                } else {
+                    50.0
+                }
+            }
             Kind::Join(..) => 2.0,
             // After everything else, whatever it rules out.
             Kind::Residual { .. } => 1e9,
@@ -138,7 +144,12 @@ impl Step {
     }
 
     /// Deselects the rows that fail.
-    pub(super) fn apply(&mut self, group: &mut OpenGroup, selection: &mut Selection, context: &Context<'_>) -> Result<()> {
+    pub(super) fn apply(
+        &mut self,
+        group: &mut OpenGroup,
+        selection: &mut Selection,
+        context: &Context<'_>,
+    ) -> Result<()> {
         if matches!(self.state, State::Fresh) {
             self.state = self.prepare(group, context)?;
         }
