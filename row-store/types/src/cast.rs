@@ -161,7 +161,7 @@ fn to_integer(value: &Value) -> Result<Option<i64>, CastErrorKind> {
 pub fn round_to_integer(v: f64) -> Option<i64> {
     let rounded = v.round();
     // 2^63 is exact as f64; i64::MAX is not.
-    (rounded >= -9_223_372_036_854_775_808.0 && rounded < 9_223_372_036_854_775_808.0).then_some(rounded as i64)
+    (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded).then_some(rounded as i64)
 }
 
 fn double_to_decimal(v: f64, scale: u8) -> Option<i128> {
