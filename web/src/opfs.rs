@@ -26,10 +26,19 @@ struct Slot {
     exists: bool,
     readers: u32,
     writer: bool,
+    /// Whether the VFS is still there to open the file again.
+    named: bool,
+}
+
+impl Slot {
+    const fn in_use(&self) -> bool {
+        self.named || self.writer || self.readers > 0
+    }
 }
 
 thread_local! {
-    /// Slots of all databases of this worker; a dropped VFS leaves `None` behind.
+    /// Slots of all databases of this worker. A slot goes with the last that uses it: an
+    /// open file outlives the VFS it was opened by.
     static SLOTS: RefCell<Vec<Option<Slot>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -48,10 +57,14 @@ impl OpfsVfs {
         for (name, handle) in names.into_iter().zip(handles) {
             let exists = size_of_handle(&handle)? > 0;
             let options = FileSystemReadWriteOptions::new();
-            let slot = Slot { name, handle, options, exists, readers: 0, writer: false };
+            let slot = Slot { name, handle, options, exists, readers: 0, writer: false, named: true };
             slots.push(SLOTS.with_borrow_mut(|table| {
-                table.push(Some(slot));
-                table.len() - 1
+                let free = table.iter().position(Option::is_none).unwrap_or_else(|| {
+                    table.push(None);
+                    table.len() - 1
+                });
+                table[free] = Some(slot);
+                free
             }));
         }
         Ok(Self { slots })
@@ -67,7 +80,9 @@ impl OpfsVfs {
 
 impl Drop for OpfsVfs {
     fn drop(&mut self) {
-        SLOTS.with_borrow_mut(|table| self.slots.iter().for_each(|slot| table[*slot] = None));
+        for index in &self.slots {
+            release(*index, |slot| slot.named = false);
+        }
     }
 }
 
@@ -182,25 +197,34 @@ impl VfsFile for OpfsFile {
             return Ok(());
         }
         self.open = false;
-        with_slot(self.slot, |slot| {
-            if self.mode == OpenMode::ReadOnly {
-                slot.readers -= 1;
-            } else {
-                slot.writer = false;
-            }
-            Ok(())
-        })
+        let mode = self.mode;
+        release(self.slot, |slot| match mode {
+            OpenMode::ReadOnly => slot.readers -= 1,
+            OpenMode::ReadWrite | OpenMode::Create => slot.writer = false,
+        });
+        Ok(())
     }
 }
 
 impl Drop for OpfsFile {
     fn drop(&mut self) {
-        // Fails only where the whole VFS is gone, and the slot with it.
+        // Giving up ownership cannot fail.
         let _ = self.close();
     }
 }
 
-/// Files are named by number, so a file that outlives its VFS is closed, not dangling.
+/// Gives up one use of a slot, and the slot with the last of them.
+fn release(index: usize, give_up: impl FnOnce(&mut Slot)) {
+    SLOTS.with_borrow_mut(|table| {
+        if let Some(slot) = table[index].as_mut() {
+            give_up(slot);
+            if !slot.in_use() {
+                table[index] = None;
+            }
+        }
+    });
+}
+
 fn with_slot<T>(index: usize, body: impl FnOnce(&mut Slot) -> Result<T>) -> Result<T> {
     SLOTS.with_borrow_mut(|table| body(table[index].as_mut().ok_or(Error::Closed)?))
 }
