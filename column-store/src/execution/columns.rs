@@ -7,7 +7,7 @@
 use crate::Result;
 use crate::expression::error;
 use crate::vector::{Batch, Data, Dictionary, TextVector, Vector};
-use gingham_types::{Interval, SqlType};
+use gingham_types::SqlType;
 use std::sync::Arc;
 
 /// In a list of rows to gather: no row, NULL.
@@ -261,6 +261,3 @@ impl ColumnStore {
         Batch::new(self.columns.into_iter().map(|c| Arc::new(c.into_vector())).collect(), rows)
     }
 }
-
-/// A value that stands at NULLs of an interval column.
-pub(crate) const INTERVAL_ZERO: Interval = Interval { months: 0, days: 0, micros: 0 };

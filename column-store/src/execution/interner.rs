@@ -43,10 +43,6 @@ impl Default for Interner {
 }
 
 impl Interner {
-    pub(crate) fn len(&self) -> usize {
-        self.strings.len()
-    }
-
     pub(crate) fn memory_bytes(&self) -> usize {
         let tables: usize = self.translations.iter().map(|(_, codes)| codes.capacity() * 4).sum();
         self.strings.memory_bytes() + self.table.memory_bytes() + tables

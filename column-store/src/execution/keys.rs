@@ -160,9 +160,6 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Of no value at all.
-    pub(crate) const NONE: Self = Self { min: i64::MAX, max: i64::MIN, nulls: false };
-
     /// Of the values that are not NULL, and whether any is.
     pub(crate) fn of(words: &[i64], valid: Option<&[bool]>) -> Self {
         match valid {

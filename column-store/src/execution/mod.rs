@@ -37,6 +37,7 @@ mod union;
 mod values;
 
 pub use context::{Clock, Options};
+pub(crate) use keys::narrow as narrow_decimals;
 pub use memory::MemoryBudget;
 pub use profile::{NodeProfile, Profile};
 

@@ -25,7 +25,6 @@ const TOP_ROWS_MAX: u64 = 100_000;
 struct Key {
     /// Which kept column.
     column: usize,
-    ty: SqlType,
     descending: bool,
     nulls_first: bool,
 }
@@ -56,7 +55,7 @@ impl Rows {
                 }
             };
             let SortKey { descending, nulls_first, .. } = *key;
-            keys.push(Key { column, ty: key.expr.ty(), descending, nulls_first });
+            keys.push(Key { column, descending, nulls_first });
         }
         Ok(Self { types, width, extra: EvaluatorSet::new(&extra, &site.scope.runtime())?, keys })
     }
