@@ -52,7 +52,7 @@ fn plan_by_catalog(sql: &str, route: u8) -> Result<Statement, SqlError> {
         other => return Err(SqlError::internal(format!("there is no route {other}"))),
     };
     let catalog = CATALOG.with_borrow(Clone::clone)?;
-    let mut planner = PLANNER.take().unwrap_or_else(SqlPlanner::new);
+    let mut planner = PLANNER.take().unwrap_or_default();
     let statement = planner.plan(&PlanRequest { sql, catalog: &catalog, route });
     PLANNER.set(Some(planner));
     statement
