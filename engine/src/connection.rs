@@ -269,10 +269,12 @@ impl Connection {
 
     /// The tables as the current transaction sees them, for running a query.
     pub(crate) fn table_access(&self) -> Result<TableAccess> {
-        let (view, schema) = match lock_transaction(&self.transaction).is_some() {
-            // Inside a statement that writes, also in autocommit.
-            true => (View::Transaction(Arc::clone(&self.transaction)), self.write_schema()),
-            false => self.view()?,
+        // Also in autocommit a statement that writes reads its own transaction.
+        let is_writing = lock_transaction(&self.transaction).is_some();
+        let (view, schema) = if is_writing {
+            (View::Transaction(Arc::clone(&self.transaction)), self.write_schema())
+        } else {
+            self.view()?
         };
         Ok(TableAccess { shared: Arc::clone(&self.shared), schema, view })
     }

@@ -30,6 +30,7 @@ pub(crate) struct Shared {
     pub(crate) statistics: Mutex<StatisticsCache>,
     /// Decoded metadata of row groups by extent and key.
     pub(crate) groups: Mutex<HashMap<(Extent, Vec<u8>), Arc<RowGroupMeta>>>,
+    #[cfg(target_arch = "wasm32")]
     pub(crate) clock: Option<Clock>,
     pub(crate) memory_bytes_max: u64,
     pub(crate) read_only: bool,
@@ -82,7 +83,8 @@ impl Database {
             chunks: Arc::new(ChunkCache::new(options.chunk_cache_bytes_max)),
             statistics: Mutex::new(StatisticsCache::default()),
             groups: Mutex::new(HashMap::new()),
-            clock: options.clock.or_else(system_clock),
+            #[cfg(target_arch = "wasm32")]
+            clock: options.clock,
             memory_bytes_max: options.memory_bytes_max,
             read_only: options.read_only,
             store,

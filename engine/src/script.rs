@@ -115,10 +115,7 @@ fn block_comment_bytes(text: &str) -> usize {
 
 /// Bytes of what starts here and may hide a semicolon, or of one character.
 fn token_bytes(text: &str) -> usize {
-    let first = match text.chars().next() {
-        Some(first) => first,
-        None => return 0,
-    };
+    let Some(first) = text.chars().next() else { return 0 };
     match first {
         '\'' | '"' => text[1..].find(first).map_or(text.len(), |at| at + 2),
         '-' | '/' => blank_bytes(text).max(1),

@@ -123,8 +123,8 @@ fn columns_go_in_by_name() {
     assert_eq!(connection.insert_columns("t", &columns).expect("inserts"), 3000);
     let rows = connection.execute("SELECT v, n FROM t WHERE k = 2999", &[]).expect("runs").collect_values();
     assert_eq!(rows.expect("reads"), [[text("name 2999"), Value::Null]]);
-    let again = connection.insert_columns("t", &columns).err().expect("duplicate").to_sql_error();
+    let again = connection.insert_columns("t", &columns).expect_err("duplicate").to_sql_error();
     assert_eq!(again.code, "23505");
     let unknown = connection.insert_columns("t", &[("zz".to_owned(), Arc::clone(&columns[1].1))]);
-    assert_eq!(unknown.err().expect("no such column").to_sql_error().code, "42703");
+    assert_eq!(unknown.expect_err("no such column").to_sql_error().code, "42703");
 }

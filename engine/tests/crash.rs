@@ -171,12 +171,9 @@ fn flipped_bits_give_an_error_or_the_right_answer() {
         damaged[at] ^= 1 << (number % 8);
         let disk = vfs.fork();
         disk.set_bytes("crash.db", &damaged);
-        let database = match open(&disk) {
-            Ok(database) => database,
-            Err(_) => {
-                errors += 1;
-                continue;
-            }
+        let Ok(database) = open(&disk) else {
+            errors += 1;
+            continue;
         };
         let mut connection = database.connect();
         for route in ["row", "column"] {

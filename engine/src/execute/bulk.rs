@@ -152,7 +152,8 @@ fn converted(vector: &Arc<Vector>, ty: SqlType, name: &str) -> Result<Arc<Vector
         .map(|row| {
             let value = vector.value(row, given);
             // The digits a program wrote, not those of the nearest binary number.
-            let value = crate::values::assign_parameter(&[value.clone()], 0, ty).or_else(|_| cast(&value, ty))?;
+            let value =
+                crate::values::assign_parameter(std::slice::from_ref(&value), 0, ty).or_else(|_| cast(&value, ty))?;
             Ok(vec![value])
         })
         .collect::<Result<Vec<_>>>()?;

@@ -176,7 +176,8 @@ fn json_value(value: &Value) -> Json {
         Value::Int(v) if v.unsigned_abs() <= EXACT_INTEGER_MAX => json!(v),
         Value::Double(v) if v.is_finite() => json!(v),
         Value::Timestamp(_) => json!(value.to_string().replacen(' ', "T", 1)),
-        Value::Blob(bytes) => json!(bytes.iter().map(|b| format!("{b:02x}")).collect::<String>()),
+        // `\x` and the digits: without the prefix.
+        Value::Blob(_) => json!(&value.to_string()[2..]),
         other => json!(other.to_string()),
     }
 }

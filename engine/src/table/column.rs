@@ -225,7 +225,7 @@ pub(crate) fn read_column_row(read: &dyn Read, table: &Table, row_id: i64) -> Re
         vec![group],
         Rc::new(LoadedExtent(bytes)),
         Arc::new(ChunkCache::new(0)),
-        Rc::new(|filters, batch| select(filters, batch)),
+        Rc::new(select),
         Arc::new(ScanMetrics::default()),
     );
     loop {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// How values are written for comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// As the shell prints them.
     Exact,
     /// As SQLite's corpus expects: numbers with a fraction to three digits, booleans as 0 and 1.
@@ -15,14 +15,14 @@ pub enum Format {
 }
 
 /// A connection as the runner drives it.
-pub struct Target {
+pub(crate) struct Target {
     connection: Connection,
     format: Format,
 }
 
 /// An error in the runner's clothes.
 #[derive(Debug)]
-pub struct TargetError(gingham::SqlError);
+pub(crate) struct TargetError(gingham::SqlError);
 
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -46,12 +46,12 @@ impl DB for Target {
         let format = self.format;
         let values = rows.collect_values().map_err(fail)?;
         Ok(DBOutput::Rows {
-            types: types.iter().map(column_type).collect(),
+            types: types.iter().map(|ty| column_type(*ty)).collect(),
             rows: values.iter().map(|row| row.iter().map(|v| text(v, format)).collect()).collect(),
         })
     }
 
-    fn engine_name(&self) -> &str {
+    fn engine_name(&self) -> &'static str {
         // SQLite's corpus knows no Gingham; its dialect is PostgreSQL's.
         "postgresql"
     }
@@ -61,7 +61,7 @@ impl DB for Target {
     }
 }
 
-fn column_type(ty: &SqlType) -> DefaultColumnType {
+fn column_type(ty: SqlType) -> DefaultColumnType {
     match ty {
         SqlType::Integer | SqlType::BigInt | SqlType::Boolean => DefaultColumnType::Integer,
         SqlType::Double | SqlType::Decimal { .. } => DefaultColumnType::FloatingPoint,
@@ -83,7 +83,7 @@ fn text(value: &Value, format: Format) -> String {
 }
 
 /// Runs one file in a fresh database with a forced or free route.
-pub fn run_file(file: &Path, route: &str, format: Format) -> Result<(), String> {
+pub(crate) fn run_file(file: &Path, route: &str, format: Format) -> Result<(), String> {
     let connect = || async {
         let database = Database::memory(Options::default()).map_err(|e| TargetError(e.to_sql_error()))?;
         let mut connection = database.connect();
