@@ -42,8 +42,10 @@ fn is_unfinished_creation(file: &mut StoreFile) -> Result<bool> {
             if !is_ours {
                 return Ok(false);
             }
-            let slot_end = part.len().min(meta::BYTES);
-            part[..slot_end].fill(0);
+            // The slot is written only once all zeros are durable.
+            if length >= u64::from(META_SLOTS + LOG_PAGES_MIN) * PAGE_BYTES as u64 {
+                part[..meta::BYTES].fill(0);
+            }
         }
         if part.iter().any(|byte| *byte != 0) {
             return Ok(false);

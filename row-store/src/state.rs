@@ -1,6 +1,7 @@
 //! What the handles of one open database share, behind one lock.
 
 use crate::directory::Directory;
+use crate::format::PAGE_BYTES;
 use crate::log::Log;
 use crate::meta::Meta;
 use crate::pager::{HolderKind, Pager};
@@ -10,6 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Bytes of relaxed commits that wait at the most; past it they are flushed at once.
 const RELAXED_BYTES_MAX: usize = 256 * 1024;
+
+/// Pages waiting for a checkpoint that are no reason for one: 16 MiB.
+const HELD_PAGES_MAX: u64 = (16 << 20) / PAGE_BYTES as u64;
 
 /// The lock and what is behind it.
 pub(crate) struct Shared {
@@ -147,6 +151,26 @@ impl State {
         }
         let due = self.options.clock.is_some() && self.flush_due_ms() == Some(0);
         if due || self.log.buffered_bytes() > RELAXED_BYTES_MAX { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether changed pages take more memory than they may.
+    #[inline]
+    pub(crate) fn is_too_dirty(&self) -> bool {
+        !self.ephemeral && self.pager.dirty_bytes() > self.options.dirty_bytes_max as u64
+    }
+
+    /// Whether so many pages wait for the next checkpoint to become free that the file
+    /// grows for want of them: more than a quarter of it and more than 16 MiB.
+    pub(crate) fn holds_too_much(&self) -> bool {
+        let held = self.pager.holders.pending_disk_pages();
+        held > u64::from(self.pager.high_water() / 4).max(HELD_PAGES_MAX)
+    }
+
+    /// Writes the running transaction's changed pages to their places before it commits.
+    #[cold]
+    pub(crate) fn spill(&mut self) -> Result<()> {
+        self.sync_recovered().map_err(|error| self.note_sync_failure(error))?;
+        self.pager.spill()
     }
 
     /// Whether a checkpoint would change nothing.

@@ -70,7 +70,12 @@ impl Transaction {
             return Err(error.clone());
         }
         let mut state = self.shared.lock()?;
-        let result = change(&mut state, &mut self.directory);
+        let mut result = change(&mut state, &mut self.directory);
+        if state.is_too_dirty()
+            && let Err(error) = state.spill()
+        {
+            result = Err(error);
+        }
         if let Err(error) = &result {
             let harmless = matches!(
                 error,
@@ -206,7 +211,10 @@ impl Transaction {
         for (key, value) in entries {
             let (key, value) = (key.as_ref(), value.as_ref());
             // The lock is taken for each entry: the caller's iterator may use the store.
-            let pushed = self.shared.lock().and_then(|mut state| builder.push(&mut state.pager, key, value));
+            let pushed = self.shared.lock().and_then(|mut state| {
+                builder.push(&mut state.pager, key, value)?;
+                if state.is_too_dirty() { state.spill() } else { Ok(()) }
+            });
             if let Err(error) = pushed {
                 self.broken = Some(error.clone());
                 return Err(error);
@@ -359,8 +367,8 @@ impl State {
             self.publish(directory);
             return Ok(CommitInfo { sequence, durable: false });
         }
-        let too_dirty = self.pager.dirty_bytes() > self.options.dirty_bytes_max as u64;
-        let Some(payload) = payload.filter(|payload| !too_dirty && self.log.accepts(payload.len())) else {
+        let due = self.is_too_dirty() || self.holds_too_much();
+        let Some(payload) = payload.filter(|payload| !due && self.log.accepts(payload.len())) else {
             // LOG-3, LOG-5: no epoch of this opening yet, or no room for the record.
             self.write_checkpoint(&directory)?;
             self.publish(directory);

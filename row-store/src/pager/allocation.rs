@@ -89,11 +89,12 @@ impl Pager {
         let (clock, writable_after) = (self.clock, self.writable_after);
         let slot = self.slot_mut(id);
         let (born, on_disk) = (slot.born, slot.on_disk);
-        if born > writable_after && !on_disk {
+        if born > writable_after {
+            // Nobody else ever saw it; if it was spilled, no recovery knows of it.
             self.release(id.0, 1);
             return;
         }
-        slot.doomed = true;
+        self.set_doomed(id, true);
         self.journal.freed.push(Freed { first: id.0, pages: 1, born, died: clock, on_disk });
         self.sweep_when_long();
     }
@@ -111,7 +112,8 @@ impl Pager {
         for slot in self.slots.get_mut(first as usize..end).unwrap_or_default() {
             if slot.page.is_some() {
                 self.cached_pages -= 1;
-                self.dirty_pages -= usize::from(slot.dirty);
+                self.dirty_pages -= usize::from(slot.dirty && !slot.doomed);
+                self.doomed_pages -= usize::from(slot.dirty && slot.doomed);
             }
             *slot = super::UNKNOWN;
         }
@@ -142,7 +144,7 @@ impl Pager {
             // Extents wait for the commit: the journal lists them until then.
             let own = freed.pages == 1
                 && self.slots.get(freed.first as usize).is_some_and(|slot| slot.doomed && slot.born == freed.born);
-            if own && self.holders.blocker(&freed).is_none() && !freed.on_disk {
+            if own && self.holders.blocker(&freed).is_none() {
                 self.release(freed.first, 1);
             } else {
                 self.journal.freed[kept] = freed;
@@ -183,20 +185,17 @@ impl Pager {
     /// a state in between keep its pages.
     pub(crate) fn undo(&mut self, version: u64, marks: JournalMarks) {
         while let Some(freed) = self.journal.freed.pop_if(|freed| freed.died > version) {
-            if freed.pages == 1
-                && let Some(slot) = self.slots.get_mut(freed.first as usize)
-            {
-                slot.doomed = false;
+            if freed.pages == 1 {
+                self.set_doomed(PageId(freed.first), false);
             }
         }
         let died_at = self.clock;
         for id in self.journal.allocated.split_off(marks.allocated.min(self.journal.allocated.len())) {
             // A page that was given back meanwhile is unknown here, or in its next life.
-            let slot = self.slots.get_mut(id.0 as usize).filter(|slot| slot.born > version && !slot.doomed);
-            if let Some(slot) = slot {
-                slot.doomed = true;
-                let freed = Freed { first: id.0, pages: 1, born: slot.born, died: died_at, on_disk: slot.on_disk };
-                self.retire_or_release(freed);
+            let slot = self.slots.get(id.0 as usize).filter(|slot| slot.born > version && !slot.doomed);
+            if let Some((born, on_disk)) = slot.map(|slot| (slot.born, slot.on_disk)) {
+                self.set_doomed(id, true);
+                self.retire_or_release(Freed { first: id.0, pages: 1, born, died: died_at, on_disk });
             }
         }
         while let Some((first, pages, born)) = self.journal.extents.pop_if(|(_, _, born)| *born > version) {

@@ -35,6 +35,8 @@ pub(crate) struct Holders {
     /// to the next or is free.
     pending: HashMap<(HolderKind, u64), Vec<Freed>>,
     pending_pages: u64,
+    /// Those among them that wait for recovery's sake.
+    pending_disk_pages: u64,
 }
 
 impl Holders {
@@ -57,7 +59,7 @@ impl Holders {
             Some(_) => {
                 holders.remove(&version);
                 for freed in self.pending.remove(&(kind, version)).unwrap_or_default() {
-                    self.pending_pages -= u64::from(freed.pages);
+                    self.count_pending(kind, freed.pages, u64::wrapping_sub);
                     if !self.retire(freed) {
                         out.push(freed);
                     }
@@ -96,7 +98,7 @@ impl Holders {
     /// Keeps a freed run for its holders; `false` if there are none and it is free.
     pub(crate) fn retire(&mut self, freed: Freed) -> bool {
         let Some(blocker) = self.blocker(&freed) else { return false };
-        self.pending_pages += u64::from(freed.pages);
+        self.count_pending(blocker.0, freed.pages, u64::wrapping_add);
         self.pending.entry(blocker).or_default().push(freed);
         true
     }
@@ -110,6 +112,17 @@ impl Holders {
     /// Runs that are kept for holders only; the newest state does not have them.
     pub(crate) fn pending(&self) -> impl Iterator<Item = &Freed> {
         self.pending.values().flatten()
+    }
+
+    fn count_pending(&mut self, kind: HolderKind, pages: u32, change: fn(u64, u64) -> u64) {
+        self.pending_pages = change(self.pending_pages, u64::from(pages));
+        if kind == HolderKind::Disk {
+            self.pending_disk_pages = change(self.pending_disk_pages, u64::from(pages));
+        }
+    }
+
+    pub(crate) fn pending_disk_pages(&self) -> u64 {
+        self.pending_disk_pages
     }
 
     pub(crate) fn pending_pages(&self) -> u64 {

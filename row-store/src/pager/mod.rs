@@ -59,7 +59,10 @@ pub(crate) struct Pager {
     /// Extents written since the newest checkpoint: first page to pages and version.
     extent_births: HashMap<u32, (u32, u64)>,
     cached_pages: usize,
+    /// Changed pages that a checkpoint has to write.
     dirty_pages: usize,
+    /// Changed pages that are doomed: only memory has them, for as long as they are held.
+    doomed_pages: usize,
     clean_pages_max: usize,
     hand: usize,
     pub(crate) page_reads: u64,
@@ -81,6 +84,7 @@ impl Pager {
             extent_births: HashMap::new(),
             cached_pages: 0,
             dirty_pages: 0,
+            doomed_pages: 0,
             // A few pages at the least: a path is looked at as a whole.
             clean_pages_max: (cache_bytes_max / PAGE_BYTES).max(64),
             hand: 0,
@@ -99,6 +103,21 @@ impl Pager {
 
     pub(crate) fn dirty_bytes(&self) -> u64 {
         self.dirty_pages as u64 * PAGE_BYTES as u64
+    }
+
+    /// Notes that a page is freed but kept for holders, or no longer so.
+    fn set_doomed(&mut self, id: PageId, doomed: bool) {
+        let slot = self.slot_mut(id);
+        if slot.doomed != doomed {
+            slot.doomed = doomed;
+            if slot.dirty && doomed {
+                self.dirty_pages -= 1;
+                self.doomed_pages += 1;
+            } else if slot.dirty {
+                self.dirty_pages += 1;
+                self.doomed_pages -= 1;
+            }
+        }
     }
 
     fn slot_mut(&mut self, id: PageId) -> &mut Slot {
@@ -155,11 +174,19 @@ impl Pager {
         Ok(())
     }
 
+    /// Writes changed pages early, because a transaction has more of them than memory
+    /// should hold, and lets them be evicted.
+    pub(crate) fn spill(&mut self) -> Result<()> {
+        self.write_dirty()?;
+        self.evict();
+        Ok(())
+    }
+
     /// Makes room for one more clean page: a hand goes round and takes clean pages that
     /// were not used since it last came by.
     fn evict(&mut self) {
         let mut steps = self.slots.len() * 2;
-        while self.cached_pages - self.dirty_pages >= self.clean_pages_max && steps > 0 {
+        while self.cached_pages - self.dirty_pages - self.doomed_pages >= self.clean_pages_max && steps > 0 {
             steps -= 1;
             self.hand = if self.hand + 1 < self.slots.len() { self.hand + 1 } else { 0 };
             let slot = &mut self.slots[self.hand];
@@ -201,6 +228,10 @@ impl Pager {
     /// The bytes of a page that is writable, to be changed.
     #[inline]
     pub(crate) fn page_mut(&mut self, id: PageId) -> Result<&mut PageBytes> {
+        if self.slots.get(id.0 as usize).is_none_or(|slot| slot.page.is_none()) {
+            // Spilled and evicted meanwhile.
+            self.load(id)?;
+        }
         debug_assert!(self.is_writable(id), "ALLOC-3: page {} is not this transaction's", id.0);
         let slot = self.slots.get_mut(id.0 as usize).ok_or(Error::TooLarge("page number"))?;
         if !slot.dirty {

@@ -3,14 +3,14 @@
 
 pub(crate) mod workload;
 
-use crate::common::Random;
+use self::workload::{TREE, Workload};
+use crate::random::Random;
 use gingham_row_store::vfs::fault::{Fate, FaultVfs, SECTOR_BYTES, Unsynced};
 use gingham_row_store::{Direction, Durability, Extent, Read, Store, StoreOptions};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use workload::{TREE, Workload};
 
 /// The file the simulation works on.
 pub(crate) const NAME: &str = "database";

@@ -2,10 +2,7 @@
 //! that was not flushed is kept, lost or torn, and the database must come back with a
 //! committed state that has every acknowledged commit.
 
-mod common;
-mod simulation;
-
-use simulation::{Effort, cut_power_everywhere, kill_then_cut_power};
+use crate::simulation::{Effort, cut_power_everywhere, kill_then_cut_power};
 
 /// `GINGHAM_THOROUGH=1` tries several times as much.
 fn effort() -> Effort {

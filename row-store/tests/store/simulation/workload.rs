@@ -33,8 +33,13 @@ pub(crate) struct Workload {
 impl Workload {
     /// Runs from nothing, crashing at operation `cut`.
     pub(crate) fn run(vfs: &FaultVfs, cut: Option<u64>) -> Self {
-        if let Some(at) = cut {
-            vfs.inject(at, Fault::Crash);
+        Self::run_with(vfs, cut.map(|at| (at, Fault::Crash)))
+    }
+
+    /// Runs from nothing, with a fault at an operation.
+    pub(crate) fn run_with(vfs: &FaultVfs, fault: Option<(u64, Fault)>) -> Self {
+        if let Some((at, fault)) = fault {
+            vfs.inject(at, fault);
         }
         let mut workload = Self {
             states: vec![Content::default()],
@@ -108,8 +113,18 @@ impl Workload {
         let Change { content, extents, .. } = change;
         // From here on the commit may be found, acknowledged or not.
         self.states.push(content);
-        self.extents = extents;
-        let info = transaction.commit(Some(durability))?;
+        let before = std::mem::replace(&mut self.extents, extents);
+        let info = match transaction.commit(Some(durability)) {
+            Ok(info) => info,
+            Err(error) => {
+                if !matches!(error, Error::InDoubt(_)) {
+                    // The store says that nothing was committed: hold it to that.
+                    self.states.pop();
+                    self.extents = before;
+                }
+                return Err(error);
+            }
+        };
         if durability == Durability::Strict {
             assert!(info.durable);
             self.guaranteed = self.states.len() - 1;

@@ -1,6 +1,6 @@
-//! What several test files share.
+//! Random numbers that a seed replays.
 
-/// A small deterministic generator (SplitMix64): a seed replays a failure anywhere.
+/// SplitMix64.
 pub(crate) struct Random {
     state: u64,
 }

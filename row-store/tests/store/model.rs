@@ -1,10 +1,8 @@
 //! The store against `BTreeMap`: random changes, savepoints, snapshots and cursors held
 //! across commits, checkpoints and reopening. A failure prints its seed; run that one
-//! with `GINGHAM_SEED=<seed> cargo test --test model`.
+//! with `GINGHAM_SEED=<seed> cargo test -p gingham-row-store model`.
 
-mod common;
-
-use common::Random;
+use crate::random::Random;
 use gingham_row_store::{
     Direction, Durability, Extent, MemoryVfs, Read, Savepoint, Snapshot, Store, StoreOptions, Transaction, TreeId,
 };
@@ -180,6 +178,7 @@ fn run(seed: u64, file: bool) {
     let options = StoreOptions {
         log_bytes: 256 * 1024,
         cache_bytes_max: if random.below(2) == 0 { 0 } else { 64 << 20 },
+        dirty_bytes_max: if random.below(2) == 0 { 40 * 8192 } else { 64 << 20 },
         durability: if random.below(2) == 0 { Durability::Strict } else { Durability::Relaxed },
         ..StoreOptions::default()
     };
