@@ -126,7 +126,10 @@ fn execution_parameters_reach_every_operator() {
     let tables = tables(3, (800, 100));
     let parameter = |index, ty| Expr::Parameter { index, ty };
     let root = Node::Limit {
-        input: Box::new(filter(tables.scan(0), vec![compared(BinaryOp::Greater, column(0, INTEGER), parameter(0, INTEGER))])),
+        input: Box::new(filter(
+            tables.scan(0),
+            vec![compared(BinaryOp::Greater, column(0, INTEGER), parameter(0, INTEGER))],
+        )),
         limit: Some(parameter(1, BIGINT)),
         offset: None,
     };
@@ -251,7 +254,8 @@ fn execution_applies_have_their_own_dynamic_filters() {
     let subplan = sum(Node::Join(join), 1);
     let types = vec![SqlType::decimal(38, 0)];
     let bindings = vec![(SlotId(0), 0)];
-    let root = Node::Apply(Box::new(Apply { input: tables.scan(0), subplan, kind: ApplyKind::Scalar, bindings, types }));
+    let root =
+        Node::Apply(Box::new(Apply { input: tables.scan(0), subplan, kind: ApplyKind::Scalar, bindings, types }));
     check(root, &tables, "filters below an apply");
 }
 
@@ -317,7 +321,10 @@ fn execution_stays_in_its_memory() {
 #[test]
 fn execution_profiles_follow_the_plan() {
     let tables = tables(11, (4000, 300));
-    let root = filter(self_join(tables.scan(0), tables.scan(1)), vec![compared(BinaryOp::Less, column(0, INTEGER), integer(0))]);
+    let root = filter(
+        self_join(tables.scan(0), tables.scan(1)),
+        vec![compared(BinaryOp::Less, column(0, INTEGER), integer(0))],
+    );
     let ticks = Rc::new(Cell::new(0.0));
     let clock = Rc::clone(&ticks);
     let tick = move || {

@@ -51,7 +51,8 @@ pub(crate) fn read_column(form: u32, rows: u32, has_nulls: bool, bytes: u32) -> 
             form::DOUBLE => Data::Double(array(values, f64::from_le_bytes)),
             _ => {
                 let lengths: Vec<u32> = array(values, u32::from_le_bytes);
-                let offsets = if form == form::TEXT { text_offsets(&lengths, tail)? } else { byte_offsets(&lengths, tail)? };
+                let offsets =
+                    if form == form::TEXT { text_offsets(&lengths, tail)? } else { byte_offsets(&lengths, tail)? };
                 let codes = (0..rows as u32).collect();
                 let dictionary = Arc::new(Dictionary::new(offsets, tail.to_vec(), false));
                 Data::Text(TextVector { codes, dictionary })

@@ -152,10 +152,8 @@ impl VfsFile for OpfsFile {
         self.with(false, |slot| {
             slot.options.set_at(position(offset)?);
             let wanted = buffer.len() as f64;
-            let count = slot
-                .handle
-                .read_with_u8_array_and_options(buffer, &slot.options)
-                .map_err(|e| convert("read", &e))?;
+            let count =
+                slot.handle.read_with_u8_array_and_options(buffer, &slot.options).map_err(|e| convert("read", &e))?;
             if count == wanted {
                 Ok(())
             } else {
@@ -167,10 +165,8 @@ impl VfsFile for OpfsFile {
     fn write_at(&mut self, offset: u64, bytes: &[u8]) -> Result<()> {
         self.with(true, |slot| {
             slot.options.set_at(position(offset)?);
-            let count = slot
-                .handle
-                .write_with_u8_array_and_options(bytes, &slot.options)
-                .map_err(|e| convert("write", &e))?;
+            let count =
+                slot.handle.write_with_u8_array_and_options(bytes, &slot.options).map_err(|e| convert("write", &e))?;
             // A full quota shows as a count that is short or makes no sense.
             if count == bytes.len() as f64 { Ok(()) } else { Err(Error::Full) }
         })
@@ -251,9 +247,8 @@ fn io(operation: &'static str, message: String) -> Error {
 
 /// A JavaScript exception as the kind that callers can act on.
 fn convert(operation: &'static str, exception: &JsValue) -> Error {
-    let text = |property: &str| {
-        js_sys::Reflect::get(exception, &JsValue::from_str(property)).ok().and_then(|v| v.as_string())
-    };
+    let text =
+        |property: &str| js_sys::Reflect::get(exception, &JsValue::from_str(property)).ok().and_then(|v| v.as_string());
     let name = text("name").unwrap_or_default();
     if name == "QuotaExceededError" {
         return Error::Full;

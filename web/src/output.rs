@@ -87,9 +87,7 @@ impl Output {
         self.table.resize(HEADER_WORDS + COLUMN_WORDS * batch.columns.len(), 0);
         self.scratch.resize_with(self.scratch.len().max(batch.columns.len()), Scratch::default);
         let words = self.table[HEADER_WORDS..].chunks_exact_mut(COLUMN_WORDS);
-        for (((words, vector), column), scratch) in
-            words.zip(&batch.columns).zip(columns).zip(&mut self.scratch)
-        {
+        for (((words, vector), column), scratch) in words.zip(&batch.columns).zip(columns).zip(&mut self.scratch) {
             describe(vector, column.ty, scratch, words);
         }
         self.batch = Some(batch);
@@ -146,7 +144,8 @@ fn describe_text(text: &TextVector, form: u32, scratch: &mut Scratch, words: &mu
     let end = dictionary.offsets().last().map_or(0, |end| *end as usize);
     let bytes = &dictionary.bytes()[..end];
     words[5] = dictionary.len() as u32;
-    words[6] = if text.codes.iter().enumerate().all(|(row, code)| *code as usize == row) { 0 } else { address(&text.codes) };
+    words[6] =
+        if text.codes.iter().enumerate().all(|(row, code)| *code as usize == row) { 0 } else { address(&text.codes) };
     if form == form::BLOB || bytes.is_ascii() {
         words[1] = address(bytes);
         words[3] = bytes.len() as u32;
@@ -179,8 +178,11 @@ impl Scratch {
             return;
         }
         if std::str::from_utf8(&self.bytes).is_err() {
-            let entries: Vec<Cow<'_, str>> =
-                self.offsets.windows(2).map(|w| String::from_utf8_lossy(&self.bytes[w[0] as usize..w[1] as usize])).collect();
+            let entries: Vec<Cow<'_, str>> = self
+                .offsets
+                .windows(2)
+                .map(|w| String::from_utf8_lossy(&self.bytes[w[0] as usize..w[1] as usize]))
+                .collect();
             let entries: Vec<String> = entries.into_iter().map(Cow::into_owned).collect();
             self.gather(entries.iter().map(String::as_bytes));
         }

@@ -1,7 +1,7 @@
 //! Subplans that run once for each distinct combination of outer values.
 
-use super::columns::ColumnStore;
 use super::coalesce::Coalescer;
+use super::columns::ColumnStore;
 use super::context::{Scope, more_than_one_row, single_value};
 use super::interner::Interner;
 use super::memory::{Reservation, batch_bytes};

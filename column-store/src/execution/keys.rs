@@ -117,7 +117,9 @@ impl KeyColumn {
             SqlType::Decimal { .. } if words.len() == 1 => Data::Int64(first.clone()),
             SqlType::Decimal { .. } => narrow((0..first.len()).map(halves).collect()),
             SqlType::Double => Data::Double(first.iter().map(|v| f64::from_bits(*v as u64)).collect()),
-            SqlType::Interval => Data::Interval((0..first.len()).map(|row| interval_from_micros(halves(row))).collect()),
+            SqlType::Interval => {
+                Data::Interval((0..first.len()).map(|row| interval_from_micros(halves(row))).collect())
+            }
             // The caller shares one dictionary among all batches.
             SqlType::Text | SqlType::Blob => Data::Int64(first.clone()),
         };

@@ -43,18 +43,18 @@ impl<T: Copy + Default> EntryMemo<T> {
         }
         match validity {
             None => (0..text.len()).map(|row| f(text.bytes(row))).collect(),
-            Some(valid) => (0..text.len())
-                .map(|row| if valid[row] { f(text.bytes(row)) } else { Ok(T::default()) })
-                .collect(),
+            Some(valid) => {
+                (0..text.len()).map(|row| if valid[row] { f(text.bytes(row)) } else { Ok(T::default()) }).collect()
+            }
         }
     }
 
     fn table(&self, text: &TextVector, f: impl Fn(&[u8]) -> Result<T>) -> Option<Arc<Vec<T>>> {
         let mut memo = self.0.borrow_mut();
-        if let Some((dictionary, table)) = &*memo {
-            if Arc::ptr_eq(dictionary, &text.dictionary) {
-                return Some(Arc::clone(table));
-            }
+        if let Some((dictionary, table)) = &*memo
+            && Arc::ptr_eq(dictionary, &text.dictionary)
+        {
+            return Some(Arc::clone(table));
         }
         if !entries_pay(text) {
             return None;

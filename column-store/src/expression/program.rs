@@ -270,9 +270,7 @@ impl Program {
             Kind::Connective { and, left, right } => conditional::connective(*and, left, right, frame),
             Kind::Not(operand) => logic::not(&operand.evaluate(frame)?, rows),
             Kind::Negate(operand) => match operand.evaluate(frame)? {
-                Operand::Constant(value) => {
-                    super::scalar_binary::negate(&value, self.ty).map(Operand::Constant)
-                }
+                Operand::Constant(value) => super::scalar_binary::negate(&value, self.ty).map(Operand::Constant),
                 vector => arithmetic::negate(&vector, self.ty, rows),
             },
             Kind::IsNull { operand, negated } => Ok(logic::is_null(&operand.evaluate(frame)?, *negated)),
@@ -291,9 +289,7 @@ impl Program {
                 let (a, b) = (operand.evaluate(frame)?, pattern.evaluate(frame)?);
                 text::like_each(&a, &b, *escape, *ignore_case, *negated, rows)
             }
-            Kind::Case { branches, otherwise } => {
-                conditional::case(branches, otherwise.as_deref(), self.ty, frame)
-            }
+            Kind::Case { branches, otherwise } => conditional::case(branches, otherwise.as_deref(), self.ty, frame),
             Kind::Coalesce(list) => conditional::coalesce(list, self.ty, frame),
             Kind::Cast { operand, lenient } => {
                 cast::cast_operand(operand.evaluate(frame)?, operand.ty, self.ty, *lenient, rows)

@@ -1,10 +1,10 @@
 //! Functions of text over vectors.
 
 use super::entries::{DictionaryMemo, EntryMemo};
+use super::error;
 use super::like::Matcher;
 use super::operand::{Operand, both_valid};
 use super::text_function::{TextCall, character_count, position};
-use super::error;
 use crate::Result;
 use crate::vector::{Data, Dictionary, TextVector, Vector};
 use gingham_plan::Function;
@@ -18,12 +18,12 @@ pub(super) fn is_infallible(function: Function, ty: SqlType, rest: &[Value]) -> 
 
 /// Whether `function(text, rest…)` is one of those that [`measure`] computes.
 pub(super) fn is_measure(function: Function, ty: SqlType, rest: &[Value]) -> bool {
-    match (function, ty, rest) {
-        (Function::Length, SqlType::Text, []) => true,
-        (Function::OctetLength, SqlType::Text | SqlType::Blob, []) => true,
-        (Function::Position | Function::StartsWith, SqlType::Text, [Value::Text(_)]) => true,
-        _ => false,
-    }
+    matches!(
+        (function, ty, rest),
+        (Function::Length, SqlType::Text, [])
+            | (Function::OctetLength, SqlType::Text | SqlType::Blob, [])
+            | (Function::Position | Function::StartsWith, SqlType::Text, [Value::Text(_)])
+    )
 }
 
 fn text_of(operand: &Operand) -> Result<(&TextVector, &Vector)> {

@@ -116,7 +116,8 @@ pub(crate) fn name_items(items: &mut [SelectItem]) {
             _ => continue,
         };
         // What a wildcard brings is not known here, so nothing beside it may look like a column.
-        let unique = if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
+        let unique =
+            if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
         if plain && unique == name {
             taken.insert(name);
             continue;

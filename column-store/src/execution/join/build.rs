@@ -85,10 +85,10 @@ impl Build {
             }
             column += key.width();
         }
-        if spec.null_aware {
-            if let Some(Some(valid)) = self.words.valid.first() {
-                self.null_rows = (0..self.rows as u32).filter(|row| !valid[*row as usize]).collect();
-            }
+        if spec.null_aware
+            && let Some(Some(valid)) = self.words.valid.first()
+        {
+            self.null_rows = (0..self.rows as u32).filter(|row| !valid[*row as usize]).collect();
         }
         if spec.drains_build() {
             self.matched = vec![false; self.rows];

@@ -142,17 +142,12 @@ impl JoinTable {
             Form::Direct { layout, slots, .. } => {
                 layout.mark_inside(probe, &mut inside);
                 let packed = layout.pack(probe);
-                packed
-                    .iter()
-                    .zip(&inside)
-                    .map(|(key, inside)| if *inside { slots[*key as usize] } else { 0 })
-                    .collect()
+                packed.iter().zip(&inside).map(|(key, inside)| if *inside { slots[*key as usize] } else { 0 }).collect()
             }
             Form::Packed { layout, keys, slots, shift } => {
                 layout.mark_inside(probe, &mut inside);
                 let packed = layout.pack(probe);
-                let mut heads: Vec<u32> =
-                    packed.iter().map(|key| slots[(hash_word(*key) >> shift) as usize]).collect();
+                let mut heads: Vec<u32> = packed.iter().map(|key| slots[(hash_word(*key) >> shift) as usize]).collect();
                 let mut collided = Vec::new();
                 for (row, (head, (key, inside))) in heads.iter_mut().zip(packed.iter().zip(&inside)).enumerate() {
                     let found = keys.get((*head as usize).wrapping_sub(1));
@@ -180,16 +175,6 @@ impl JoinTable {
                     })
                     .collect()
             }
-        }
-    }
-
-    /// The form, for EXPLAIN and tests.
-    #[cfg(test)]
-    pub(super) fn form_name(&self) -> &'static str {
-        match self.form {
-            Form::Direct { .. } => "direct",
-            Form::Packed { .. } => "packed",
-            Form::Wide { .. } => "wide",
         }
     }
 }
