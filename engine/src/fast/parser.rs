@@ -78,14 +78,13 @@ const RESERVED: [&str; 32] = [
     "order", "select", "union", "values", "where",
 ];
 
+/// First words of the small shapes.
+const STATEMENTS: [&str; 7] = ["select", "insert", "update", "delete", "begin", "commit", "rollback"];
+
 pub(super) fn parse(sql: &str) -> Option<Shape> {
     // A look at the first word spares tokenizing what cannot match.
-    let word = sql.trim_start().get(..6)?;
-    if !["select", "insert", "update", "delete", "begin", "commit", "rollba"].iter().any(|known| {
-        word.len() >= known.len().min(6)
-            && word[..known.len().min(6)].eq_ignore_ascii_case(&known[..known.len().min(6)])
-    }) && !sql.trim().eq_ignore_ascii_case("begin")
-    {
+    let first = sql.split(|c: char| !c.is_ascii_alphabetic()).find(|word| !word.is_empty())?;
+    if !STATEMENTS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
         return None;
     }
     let tokens = tokens(sql)?;
