@@ -39,5 +39,6 @@ const server = await serve(wanted).catch((error) => {
   if (error?.code === "EADDRINUSE" && values.port === undefined) return serve(0);
   throw error;
 });
-const scale = values.sf === undefined ? "" : ` with TPC-H at scale factor ${values.sf} to load`;
-console.log(`The console${scale} is at ${server.origin}/console/index.html (Ctrl+C ends it)`);
+const query = values.data === undefined ? "" : `?tpch=${values.sf ?? "data"}`;
+const data = values.sf === undefined ? "" : `, with TPC-H at scale factor ${values.sf} to load,`;
+console.log(`The console${data} is at ${server.origin}/console/${query} (Ctrl+C ends it)`);

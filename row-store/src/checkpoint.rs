@@ -15,6 +15,9 @@ use crate::pager::{HolderKind, Page, Pager, RunSet};
 use crate::state::State;
 use crate::{Error, PageId, Result, mutation};
 
+/// Free pages that are worth giving back to the file system: 1 MiB.
+const SHRINK_PAGES_MIN: u64 = (1 << 20) / PAGE_BYTES as u64;
+
 impl State {
     /// Writes `directory`, whose pages are in the pager, as the newest checkpoint.
     pub(crate) fn write_checkpoint(&mut self, directory: &Directory) -> Result<()> {
@@ -91,12 +94,23 @@ impl State {
         self.pager.free_pages_of_checkpoint(&old)
     }
 
-    /// Cuts free pages off the end of the file if they are a good part of it.
+    /// Cuts free pages off the end of the file if they are a good part of it. Right
+    /// after a checkpoint.
     pub(crate) fn shrink_file(&mut self) -> Result<()> {
+        let free = self.pager.free_page_count();
+        if free < u64::from(self.pager.high_water() / 4).max(SHRINK_PAGES_MIN) {
+            return Ok(());
+        }
+        let lowest = self.pager.free_runs().iter().next().map_or(u32::MAX, |run| run.0);
+        if lowest < self.meta.directory_first.max(self.meta.free_first) {
+            // The checkpoint's own pages went behind what it freed: move them down.
+            let directory = std::sync::Arc::clone(&self.committed);
+            self.write_checkpoint(&directory)?;
+        }
         let pages = self.pager.trim();
         let bytes = u64::from(pages.max(self.meta.file_pages)) * PAGE_BYTES as u64;
         let length = self.pager.file.len()?;
-        if length > bytes && length - bytes >= (length / 4).max(1 << 20) {
+        if length > bytes {
             self.pager.file.set_len(bytes)?;
         }
         Ok(())

@@ -127,7 +127,7 @@ async function start() {
       event.preventDefault();
       if (!element("run").disabled) void run(db);
     });
-    await offerTpch(db, { setSql, changed: () => showTables(db), report: (text) => (state.textContent = text) });
+    offerTpch(db, { setSql, changed: () => showTables(db), report: (text) => (state.textContent = text) });
     await showTables(db);
   } catch (error) {
     state.textContent = "not open";

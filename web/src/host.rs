@@ -36,6 +36,7 @@ thread_local! {
     /// The database and the catalog version that the planner module has: the module is
     /// shared by all databases of a worker.
     static PLANNER_HAS: Cell<Option<(u32, u64)>> = const { Cell::new(None) };
+    static CATALOGS_SENT: Cell<u64> = const { Cell::new(1) };
 }
 
 /// Connects the module with JavaScript. Called once, before anything else.
@@ -77,7 +78,11 @@ impl PlannerBridge {
             return Ok(());
         }
         PLANNER_HAS.set(None);
-        host.set_catalog(&to_bytes(catalog)?).map_err(|e| unavailable(&e))?;
+        // The planner keeps what it derives from a catalog while the version stays, and the
+        // versions of two databases may be equal: it gets one that it has not seen.
+        let version = CATALOGS_SENT.replace(CATALOGS_SENT.get() + 1);
+        let sent = Catalog { version, ..catalog.clone() };
+        host.set_catalog(&to_bytes(&sent)?).map_err(|e| unavailable(&e))?;
         PLANNER_HAS.set(wanted);
         Ok(())
     }

@@ -101,30 +101,35 @@ export function fill(name, rowsMax) {
 }
 
 /**
- * Changes bytes of a closed database's file.
+ * Copies a closed database's file and changes the copy: 4 KiB from `at` on inverted or zeroed, or
+ * everything from there on cut off.
  *
- * @param {string} name
- * @param {"flip" | "truncate" | "zero"} how
+ * @param {string} from
+ * @param {string} to
+ * @param {"flip" | "zero" | "truncate"} how
  * @param {number} at
  */
-export async function damage(name, how, at) {
+export async function damagedCopy(from, to, how, at) {
+  const whole = await (await fileOf(from)).getFile().then((file) => file.arrayBuffer());
+  const bytes = new Uint8Array(whole);
+  const hit = bytes.subarray(at, at + 4096);
+  if (how === "flip") hit.forEach((byte, index) => (hit[index] = byte ^ 0x40));
+  if (how === "zero") hit.fill(0);
+  const handle = await /** @type {any} */ (await fileOf(to)).createSyncAccessHandle();
+  handle.truncate(0);
+  handle.write(how === "truncate" ? bytes.subarray(0, at) : bytes, { at: 0 });
+  handle.close();
+}
+
+/**
+ * The file of a database.
+ *
+ * @param {string} name
+ */
+async function fileOf(name) {
   const root = await navigator.storage.getDirectory();
-  const directory = await root.getDirectoryHandle("gingham");
-  const file = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`);
-  const handle = await /** @type {any} */ (file).createSyncAccessHandle();
-  try {
-    const bytes = new Uint8Array(4096);
-    if (how === "truncate") handle.truncate(at);
-    else {
-      handle.read(bytes, { at });
-      for (let index = 0; index < bytes.length; index += 1) bytes[index] = how === "zero" ? 0 : (bytes[index] ?? 0) ^ 0x40;
-      handle.write(bytes, { at });
-    }
-    handle.flush();
-    return handle.getSize();
-  } finally {
-    handle.close();
-  }
+  const directory = await root.getDirectoryHandle("gingham", { create: true });
+  return directory.getFileHandle(`${encodeURIComponent(name)}.gingham`, { create: true });
 }
 
 /**
@@ -133,10 +138,7 @@ export async function damage(name, how, at) {
  * @param {string} name
  */
 export async function fileBytes(name) {
-  const root = await navigator.storage.getDirectory();
-  const directory = await root.getDirectoryHandle("gingham");
-  const handle = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`);
-  return (await handle.getFile()).size;
+  return (await (await fileOf(name)).getFile()).size;
 }
 
 /**
@@ -151,10 +153,7 @@ export async function exportIsTheFile(name) {
   const bytes = db.export();
   db.close();
   await Database.delete(name);
-  const root = await navigator.storage.getDirectory();
-  const directory = await root.getDirectoryHandle("gingham");
-  const file = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham`, { create: true });
-  const handle = await /** @type {any} */ (file).createSyncAccessHandle();
+  const handle = await /** @type {any} */ (await fileOf(name)).createSyncAccessHandle();
   handle.write(bytes, { at: 0 });
   handle.close();
   const copy = await Database.open(name);

@@ -157,6 +157,14 @@ impl Workload {
         }
         store.flush()?;
         self.guaranteed = self.states.len() - 1;
+        // So much that the file is cut when it is freed.
+        self.commit(&store, Durability::Strict, |change| change.write_extent(8, 1_100_000))?;
+        store.checkpoint()?;
+        self.commit(&store, Durability::Strict, |change| change.free_extent(8))?;
+        let before = store.statistics().pages;
+        store.checkpoint()?;
+        assert!(store.statistics().pages < before, "the file was cut");
+        self.commit(&store, Durability::Strict, |change| change.put(small_key(b'e', 2), b"smaller".to_vec()))?;
         for number in 5..7 {
             self.commit(&store, Durability::Relaxed, |change| change.put(small_key(b'r', number), vec![b'q'; 700]))?;
         }
