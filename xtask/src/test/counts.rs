@@ -48,7 +48,7 @@ impl Reader {
     /// Takes one line of output.
     pub(crate) fn line(&mut self, line: &str) {
         let line = without_colours(line);
-        if let Some(found) = counts_in(line.trim()) {
+        if let Some(found) = counts_in(line.trim_end()) {
             self.counts = self.counts.plus(found);
             self.seen = true;
         }
@@ -66,11 +66,13 @@ impl Reader {
     }
 }
 
+/// The counts in a closing line. Only nextest indents its own; what else is indented is
+/// the output of a test that it repeats.
 fn counts_in(line: &str) -> Option<Counts> {
     if let Some(rest) = line.strip_prefix("test result: ") {
         return phrases(rest.split_once(". ")?.1);
     }
-    if let Some((_, rest)) = line.strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: ")) {
+    if let Some((_, rest)) = line.trim_start().strip_prefix("Summary [").and_then(|rest| rest.split_once(" run: ")) {
         return phrases(rest);
     }
     if let Some(rest) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ ")) {
@@ -146,6 +148,8 @@ mod tests {
         let failing =
             "     Summary [   0.9s] 12/14 tests run: 9 passed, 1 failed, 1 timed out, 1 exec failed, 0 skipped";
         assert_eq!(read(failing, false), (9, 3, 0));
+        let repeated = format!("    test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured\n{failing}");
+        assert_eq!(read(&repeated, false), (9, 3, 0));
         let coloured = "\u{1b}[32;1m     Summary\u{1b}[0m [   0.9s] \u{1b}[1m1\u{1b}[0m test run: \u{1b}[1m1\u{1b}[0m \u{1b}[32;1mpassed\u{1b}[0m, 0 skipped";
         assert_eq!(read(coloured, true), (1, 0, 0));
     }
