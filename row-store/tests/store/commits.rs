@@ -95,8 +95,7 @@ fn a_transaction_too_large_for_the_log_is_one_checkpoint() {
 
 #[test]
 fn a_large_transaction_keeps_its_pages_within_the_budget() {
-    let options =
-        StoreOptions { dirty_bytes_max: 1 << 20, cache_bytes_max: 1 << 20, ..StoreOptions::default() };
+    let options = StoreOptions { dirty_bytes_max: 1 << 20, cache_bytes_max: 1 << 20, ..StoreOptions::default() };
     let store = open(&MemoryVfs::new(), options);
     let mut transaction = store.begin().expect("begin");
     transaction.create_tree_with_id(TREE).expect("create");
@@ -225,8 +224,7 @@ fn handles_can_be_sent_and_readers_see_one_commit() {
 
     let store = with_tree(&MemoryVfs::new());
     let total = |snapshot: &Snapshot| -> u64 {
-        let mut cursor =
-            snapshot.cursor(TREE, Bound::Unbounded, Bound::Unbounded, Direction::Forward).expect("cursor");
+        let mut cursor = snapshot.cursor(TREE, Bound::Unbounded, Bound::Unbounded, Direction::Forward).expect("cursor");
         let mut total = 0;
         while let Some((_, value)) = cursor.next().expect("next") {
             total += u64::from(value[0]);
@@ -289,7 +287,7 @@ fn an_export_opens_as_a_database() {
     let mut transaction = store.begin().expect("begin");
     let tree = transaction.create_tree().expect("create");
     transaction.put(tree, b"key", b"value").expect("put");
-    let extent = transaction.write_extent(&[5; 100_000].repeat(2)).expect("extent");
+    let extent = transaction.write_extent(&vec![5; 200_000]).expect("extent");
     transaction.commit(None).expect("commit");
     let vfs = MemoryVfs::new();
     vfs.insert("database", &store.export_bytes().expect("export")).expect("insert");
