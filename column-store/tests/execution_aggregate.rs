@@ -88,7 +88,11 @@ fn execution_aggregates_of_every_function_and_key_type() {
             aggregates: calls(&mut random, &types, key_count),
             rows: *random.pick(&[1.0, 1000.0, f64::INFINITY]),
         };
-        check(root, &tables, &format!("seed {seed}: {key_count} keys of {types:?}, {size} rows, spread {spread}, nulls {nulls}"));
+        check(
+            root,
+            &tables,
+            &format!("seed {seed}: {key_count} keys of {types:?}, {size} rows, spread {spread}, nulls {nulls}"),
+        );
     }
 }
 

@@ -54,19 +54,15 @@ impl Generator<'_> {
         match self.random.below(12) {
             0 | 1 => self.leaf(ty),
             2 => {
-                let branches = (0..1 + self.random.below(2))
+                let branches = (0..=self.random.below(2))
                     .map(|_| (self.expr(SqlType::Boolean, depth), self.expr(ty, depth)))
                     .collect();
                 let otherwise = if self.random.chance(60) { Some(self.boxed(ty, depth)) } else { None };
                 Expr::Case { branches, otherwise, ty }
             }
             3 => {
-                let function = *self.random.pick(&[
-                    Function::Coalesce,
-                    Function::NullIf,
-                    Function::Greatest,
-                    Function::Least,
-                ]);
+                let function =
+                    *self.random.pick(&[Function::Coalesce, Function::NullIf, Function::Greatest, Function::Least]);
                 self.call(function, &[ty, ty], ty, depth)
             }
             _ => self.typed(ty, depth),
@@ -74,8 +70,7 @@ impl Generator<'_> {
     }
 
     fn typed(&mut self, ty: SqlType, depth: usize) -> Expr {
-        let arithmetic =
-            [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply, BinaryOp::Divide, BinaryOp::Modulo];
+        let arithmetic = [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply, BinaryOp::Divide, BinaryOp::Modulo];
         let op = *self.random.pick(&arithmetic);
         match ty {
             SqlType::Boolean => self.boolean(depth),
@@ -90,9 +85,17 @@ impl Generator<'_> {
             SqlType::BigInt => match self.random.below(5) {
                 0 => {
                     let fields = [
-                        DateField::Year, DateField::Quarter, DateField::Month, DateField::Week, DateField::Day,
-                        DateField::DayOfWeek, DateField::DayOfYear, DateField::Hour, DateField::Minute,
-                        DateField::Second, DateField::Epoch,
+                        DateField::Year,
+                        DateField::Quarter,
+                        DateField::Month,
+                        DateField::Week,
+                        DateField::Day,
+                        DateField::DayOfWeek,
+                        DateField::DayOfYear,
+                        DateField::Hour,
+                        DateField::Minute,
+                        DateField::Second,
+                        DateField::Epoch,
                     ];
                     let field = *self.random.pick(&fields);
                     let from = *self.random.pick(&[SqlType::Date, SqlType::Timestamp]);
@@ -111,8 +114,13 @@ impl Generator<'_> {
                 }
                 1 => {
                     let functions = [
-                        Function::Abs, Function::Ceil, Function::Floor, Function::Round, Function::Truncate,
-                        Function::Sqrt, Function::Ln,
+                        Function::Abs,
+                        Function::Ceil,
+                        Function::Floor,
+                        Function::Round,
+                        Function::Truncate,
+                        Function::Sqrt,
+                        Function::Ln,
                     ];
                     let function = *self.random.pick(&functions);
                     self.call(function, &[ty], ty, depth)
@@ -145,12 +153,14 @@ impl Generator<'_> {
             SqlType::Date | SqlType::Timestamp => match self.random.below(4) {
                 0 if ty == SqlType::Date => self.binary(BinaryOp::Add, ty, SqlType::Integer, ty, depth),
                 1 => {
-                    let fields = [DateField::Year, DateField::Quarter, DateField::Month, DateField::Week, DateField::Hour];
+                    let fields =
+                        [DateField::Year, DateField::Quarter, DateField::Month, DateField::Week, DateField::Hour];
                     let field = *self.random.pick(&fields);
                     self.call(Function::DateTruncate(field), &[ty], ty, depth)
                 }
                 2 => {
-                    let interval = Interval { months: self.random.below(20) as i32 - 10, days: 3, micros: 86_400_000_001 };
+                    let interval =
+                        Interval { months: self.random.below(20) as i32 - 10, days: 3, micros: 86_400_000_001 };
                     let right = Box::new(Expr::literal(Value::Interval(interval), SqlType::Interval));
                     let op = *self.random.pick(&[BinaryOp::Add, BinaryOp::Subtract]);
                     Expr::Binary { op, left: self.boxed(ty, depth), right, ty }
@@ -206,8 +216,14 @@ impl Generator<'_> {
             6 => self.call(Function::StartsWith, &[SqlType::Text, SqlType::Text], SqlType::Boolean, depth),
             _ => {
                 let ops = [
-                    BinaryOp::Equal, BinaryOp::NotEqual, BinaryOp::Less, BinaryOp::LessOrEqual, BinaryOp::Greater,
-                    BinaryOp::GreaterOrEqual, BinaryOp::IsDistinctFrom, BinaryOp::IsNotDistinctFrom,
+                    BinaryOp::Equal,
+                    BinaryOp::NotEqual,
+                    BinaryOp::Less,
+                    BinaryOp::LessOrEqual,
+                    BinaryOp::Greater,
+                    BinaryOp::GreaterOrEqual,
+                    BinaryOp::IsDistinctFrom,
+                    BinaryOp::IsNotDistinctFrom,
                 ];
                 let op = *self.random.pick(&ops);
                 self.binary(op, ty, ty, SqlType::Boolean, depth)
@@ -300,10 +316,9 @@ fn expression_kernels_agree_with_the_row_evaluator() {
                 (0..batch.rows).map(|row| evaluate_row(&expr, &row_of(batch, row))).collect();
             let codes: Vec<String> = expected.iter().filter_map(|v| v.as_ref().err()).map(code).collect();
             match evaluator.evaluate(batch) {
-                Err(error) => assert!(
-                    codes.contains(&code(&error)),
-                    "seed {seed}: {expr} gives {error}, rows give {codes:?}"
-                ),
+                Err(error) => {
+                    assert!(codes.contains(&code(&error)), "seed {seed}: {expr} gives {error}, rows give {codes:?}");
+                }
                 Ok(vector) => {
                     assert!(codes.is_empty(), "seed {seed}: {expr} gives no error, rows give {codes:?}");
                     assert_eq!(vector.len(), batch.rows, "seed {seed}: {expr}");
@@ -340,7 +355,7 @@ fn expression_filters_agree_with_the_row_evaluator() {
         let mut random = Random(seed);
         let spread = *random.pick(&[4, 30, 5000]);
         let batches = batches(&mut random, spread, 10);
-        let conjuncts: Vec<Expr> = (0..1 + random.below(3))
+        let conjuncts: Vec<Expr> = (0..=random.below(3))
             .map(|_| Generator { random: &mut random, spread, nulls: 5 }.expr(SqlType::Boolean, 2))
             .flat_map(conjuncts_of)
             .collect();
@@ -355,13 +370,12 @@ fn expression_filters_agree_with_the_row_evaluator() {
                 }
                 Ok(true)
             };
-            let expected: Result<Vec<u32>, Error> =
-                (0..batch.rows).try_fold(Vec::new(), |mut kept, row| {
-                    if holds(row)? {
-                        kept.push(row as u32);
-                    }
-                    Ok(kept)
-                });
+            let expected: Result<Vec<u32>, Error> = (0..batch.rows).try_fold(Vec::new(), |mut kept, row| {
+                if holds(row)? {
+                    kept.push(row as u32);
+                }
+                Ok(kept)
+            });
             match (predicates.select(batch), expected) {
                 (Ok(selection), Ok(expected)) => {
                     let actual = match selection {
@@ -414,7 +428,8 @@ fn expression_branches_guard_their_rows() {
     let one = || Box::new(Expr::literal(Value::Int(1), SqlType::Integer));
     let divide = Expr::Binary { op: BinaryOp::Divide, left: one(), right: x(), ty: SqlType::Integer };
     let nonzero = Expr::Binary { op: BinaryOp::NotEqual, left: x(), right: zero(), ty: SqlType::Boolean };
-    let positive = Expr::Binary { op: BinaryOp::Greater, left: Box::new(divide.clone()), right: zero(), ty: SqlType::Boolean };
+    let positive =
+        Expr::Binary { op: BinaryOp::Greater, left: Box::new(divide.clone()), right: zero(), ty: SqlType::Boolean };
     let case = Expr::Case { branches: vec![(nonzero.clone(), divide.clone())], otherwise: None, ty: SqlType::Integer };
     let and = Expr::boolean(BinaryOp::And, nonzero, positive);
     let mut random = Random(6);

@@ -35,11 +35,7 @@ fn join(tables: &MemoryTables, kind: JoinKind, build: BuildSide, keys: &[SqlType
 
 fn residual(random: &mut Random, left_width: usize, payload: usize) -> Expr {
     let op = *random.pick(&[BinaryOp::Less, BinaryOp::NotEqual, BinaryOp::GreaterOrEqual]);
-    Expr::boolean(
-        op,
-        Expr::column(payload, SqlType::Integer),
-        Expr::column(left_width + payload, SqlType::Integer),
-    )
+    Expr::boolean(op, Expr::column(payload, SqlType::Integer), Expr::column(left_width + payload, SqlType::Integer))
 }
 
 /// Tables 0 and 1 with keys of these types and an INTEGER payload.
@@ -70,7 +66,8 @@ fn execution_joins_of_every_kind_and_key_type() {
                     join.residual = Some(residual(&mut random, keys.len() + 1, keys.len()));
                 }
                 join.null_equal = keys.iter().map(|_| seed % 5 == 0).collect();
-                let context = format!("seed {seed}: {kind:?} {build:?} {keys:?} {sizes:?} spread {spread} {with_residual}");
+                let context =
+                    format!("seed {seed}: {kind:?} {build:?} {keys:?} {sizes:?} spread {spread} {with_residual}");
                 check(Node::Join(Box::new(join)), &tables, &context);
             }
         }
@@ -96,7 +93,8 @@ fn execution_null_aware_joins() {
                 if with_residual {
                     join.residual = Some(residual(&mut random, keys.len() + 1, keys.len()));
                 }
-                let context = format!("seed {seed}: {kind:?} {build:?} {keys:?} {sizes:?} nulls {nulls} {with_residual}");
+                let context =
+                    format!("seed {seed}: {kind:?} {build:?} {keys:?} {sizes:?} nulls {nulls} {with_residual}");
                 check(Node::Join(Box::new(join)), &tables, &context);
             }
         }

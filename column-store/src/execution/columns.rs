@@ -97,10 +97,8 @@ impl Column {
                 validity: self.validity.as_ref().map(|v| rows.iter().map(|row| v[*row as usize]).collect()),
             };
         }
-        let valid: Vec<bool> = rows
-            .iter()
-            .map(|row| *row != NO_ROW && self.validity.as_ref().is_none_or(|v| v[*row as usize]))
-            .collect();
+        let valid: Vec<bool> =
+            rows.iter().map(|row| *row != NO_ROW && self.validity.as_ref().is_none_or(|v| v[*row as usize])).collect();
         let data = if self.len() == 0 {
             Vector::default_data(self.ty, rows.len())
         } else {

@@ -51,9 +51,7 @@ impl SharedCte {
                 return Ok(Step::Finished);
             }
             Producer::Busy => return Err(error::internal(format!("common table expression {id} needs itself"))),
-            Producer::New => {
-                Box::new(Stage::new(Scope::root(Rc::clone(context)), Place::root(Tree::Cte(id))))
-            }
+            Producer::New => Box::new(Stage::new(Scope::root(Rc::clone(context)), Place::root(Tree::Cte(id)))),
             Producer::Running(stage) => stage,
         };
         let step = stage.next()?;

@@ -9,6 +9,9 @@
 //! minimum, a [`Layout`] packs them into one. Then a table needs one comparison a row,
 //! and where the packed numbers are few it can do without hashing at all.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use super::interner::Interner;
 use crate::Result;
 use crate::expression::error;
@@ -117,7 +120,9 @@ impl KeyColumn {
             SqlType::Decimal { .. } if words.len() == 1 => Data::Int64(first.clone()),
             SqlType::Decimal { .. } => narrow((0..first.len()).map(halves).collect()),
             SqlType::Double => Data::Double(first.iter().map(|v| f64::from_bits(*v as u64)).collect()),
-            SqlType::Interval => Data::Interval((0..first.len()).map(|row| interval_from_micros(halves(row))).collect()),
+            SqlType::Interval => {
+                Data::Interval((0..first.len()).map(|row| interval_from_micros(halves(row))).collect())
+            }
             // The caller shares one dictionary among all batches.
             SqlType::Text | SqlType::Blob => Data::Int64(first.clone()),
         };

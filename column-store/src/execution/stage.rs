@@ -49,9 +49,8 @@ impl Place {
             Tree::Cte(index) => query.ctes.get(index),
             Tree::Subquery(index) => query.subqueries.get(index),
         };
-        let found = root.and_then(|root| {
-            self.path.iter().try_fold(root, |node, step| node.inputs().get(*step).copied())
-        });
+        let found =
+            root.and_then(|root| self.path.iter().try_fold(root, |node, step| node.inputs().get(*step).copied()));
         found.ok_or_else(|| error::internal("a place outside the plan"))
     }
 
@@ -152,10 +151,8 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
             Box::new(aggregate::AggregateOperator::new(&site, groups, aggregates, *rows)?)
         }
         Node::Join(join) => Box::new(join::JoinOperator::new(&site, join)?),
-        Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)?),
-        Node::Sort { keys, limit, offset, .. } => {
-            sort::build(&site, keys, limit.as_ref(), offset.as_ref())?
-        }
+        Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
+        Node::Sort { keys, limit, offset, .. } => sort::build(&site, keys, limit.as_ref(), offset.as_ref())?,
         Node::Limit { limit, offset, .. } => {
             Box::new(limit::LimitOperator::new(&site, limit.as_ref(), offset.as_ref())?)
         }

@@ -55,9 +55,11 @@ fn int32(op: BinaryOp, a: &Side<'_, i32>, b: &Side<'_, i32>, valid: Option<&[boo
         BinaryOp::Add => wide(|a, b| a + b),
         BinaryOp::Subtract => wide(|a, b| a - b),
         BinaryOp::Multiply => wide(|a, b| a * b),
-        _ => return rowwise(rows, valid, |row| {
-            integers(op, i64::from(a.get(row)), i64::from(b.get(row)), SqlType::Integer).map(|v| v as i32)
-        }),
+        _ => {
+            return rowwise(rows, valid, |row| {
+                integers(op, i64::from(a.get(row)), i64::from(b.get(row)), SqlType::Integer).map(|v| v as i32)
+            });
+        }
     };
     if overflow && results.iter().enumerate().any(|(row, v)| is_valid(valid, row) && i32::try_from(*v).is_err()) {
         return Err(error::out_of_range(SqlType::Integer));
@@ -98,7 +100,13 @@ fn magnitude_bits(side: &Side<'_, i64>) -> u32 {
     64 - (bits as u64).leading_zeros()
 }
 
-fn doubles(op: BinaryOp, a: &Side<'_, f64>, b: &Side<'_, f64>, valid: Option<&[bool]>, rows: usize) -> Result<Vec<f64>> {
+fn doubles(
+    op: BinaryOp,
+    a: &Side<'_, f64>,
+    b: &Side<'_, f64>,
+    valid: Option<&[bool]>,
+    rows: usize,
+) -> Result<Vec<f64>> {
     Ok(match op {
         BinaryOp::Add => map2(rows, a, b, |a, b| a + b),
         BinaryOp::Subtract => map2(rows, a, b, |a, b| a - b),
@@ -126,10 +134,9 @@ fn decimals(
         if let Some(results) = wrapping(op, a, b, rows) {
             return Ok(Data::Int64(results));
         }
-        if op == BinaryOp::Divide {
-            if let Some(results) = divide_narrow(a, b, valid, shift, rows)? {
-                return Ok(Data::Int64(results));
-            }
+        let quotients = if op == BinaryOp::Divide { divide_narrow(a, b, valid, shift, rows)? } else { None };
+        if let Some(quotients) = quotients {
+            return Ok(Data::Int64(quotients));
         }
     }
     let (Some(a), Some(b)) = (a.wide(), b.wide()) else {
@@ -178,16 +185,10 @@ fn divide_narrow(
 }
 
 /// `f` for every row that is not NULL.
-fn rowwise<R: Copy + Default>(
-    rows: usize,
-    valid: Option<&[bool]>,
-    f: impl Fn(usize) -> Result<R>,
-) -> Result<Vec<R>> {
+fn rowwise<R: Copy + Default>(rows: usize, valid: Option<&[bool]>, f: impl Fn(usize) -> Result<R>) -> Result<Vec<R>> {
     match valid {
         None => (0..rows).map(f).collect(),
-        Some(valid) => {
-            (0..rows).map(|row| if valid[row] { f(row) } else { Ok(R::default()) }).collect()
-        }
+        Some(valid) => (0..rows).map(|row| if valid[row] { f(row) } else { Ok(R::default()) }).collect(),
     }
 }
 

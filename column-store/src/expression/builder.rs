@@ -22,9 +22,7 @@ impl ColumnBuilder {
         let data = match ty {
             SqlType::Boolean => Data::Boolean(Vec::with_capacity(capacity)),
             SqlType::Integer | SqlType::Date | SqlType::Null => Data::Int32(Vec::with_capacity(capacity)),
-            SqlType::BigInt | SqlType::Timestamp | SqlType::Decimal { .. } => {
-                Data::Int64(Vec::with_capacity(capacity))
-            }
+            SqlType::BigInt | SqlType::Timestamp | SqlType::Decimal { .. } => Data::Int64(Vec::with_capacity(capacity)),
             SqlType::Double => Data::Double(Vec::with_capacity(capacity)),
             SqlType::Interval => Data::Interval(Vec::with_capacity(capacity)),
             SqlType::Text | SqlType::Blob => {
@@ -118,9 +116,7 @@ impl ColumnBuilder {
     /// The vector.
     pub fn finish(self) -> Vector {
         let data = match self.data {
-            Data::Text(text) => {
-                Data::Text(TextVector { codes: text.codes, dictionary: Arc::new(self.dictionary) })
-            }
+            Data::Text(text) => Data::Text(TextVector { codes: text.codes, dictionary: Arc::new(self.dictionary) }),
             other => other,
         };
         Vector { data, validity: self.validity }

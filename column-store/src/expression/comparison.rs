@@ -64,9 +64,9 @@ fn compare_valid(
             let (a, b) = (booleans(left)?, booleans(right)?);
             Ok(map2(rows, &a, &b, |a, b| holds(op, a.cmp(&b))))
         }
-        SqlType::Interval => Ok((0..rows)
-            .map(|row| holds(op, compare_values(&value(left, row, ty), &value(right, row, ty))))
-            .collect()),
+        SqlType::Interval => {
+            Ok((0..rows).map(|row| holds(op, compare_values(&value(left, row, ty), &value(right, row, ty)))).collect())
+        }
         SqlType::Null => Ok(vec![false; rows]),
         _ => match (Numbers::new(left, ty)?, Numbers::new(right, ty)?) {
             (Numbers::Int32(a), Numbers::Int32(b)) => Ok(compare_ordered(op, &a, &b, rows)),

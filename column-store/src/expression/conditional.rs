@@ -149,8 +149,7 @@ fn scatter(pieces: &[(Vec<u32>, Operand)], ty: SqlType, rows: usize, rest: Optio
             valid[*row as usize] = !operand.is_null() && validity.is_none_or(|v| v[position]);
         }
     }
-    let validity =
-        if (covered == rows || rest.is_some()) && valid.iter().all(|v| *v) { None } else { Some(valid) };
+    let validity = if (covered == rows || rest.is_some()) && valid.iter().all(|v| *v) { None } else { Some(valid) };
     let fill = rest.unwrap_or(Value::Null);
     let data = match Vector::constant(&fill, ty, rows).data {
         Data::Boolean(mut out) => {
@@ -206,7 +205,9 @@ fn write<T: Copy>(
             Operand::Constant(value) => {
                 let one = Vector::constant(value, ty, 1);
                 let value = *values(&one.data).and_then(|v| v.first()).ok_or_else(wrong)?;
-                at.iter().for_each(|row| out[*row as usize] = value);
+                for row in at {
+                    out[*row as usize] = value;
+                }
             }
             Operand::Column(vector) => match values(&vector.data) {
                 Some(values) => {
@@ -252,10 +253,10 @@ fn scatter_text(pieces: &[(Vec<u32>, Operand)], rows: usize) -> Result<TextVecto
     if let Some(first) = first.filter(|first| dictionaries.all(|d| d.is_some_and(|d| Arc::ptr_eq(d, first)))) {
         let mut codes = vec![0; rows];
         for (at, operand) in pieces {
-            if let Operand::Column(vector) = operand {
-                if let Data::Text(text) = &vector.data {
-                    at.iter().zip(&text.codes).for_each(|(row, code)| codes[*row as usize] = *code);
-                }
+            let Operand::Column(vector) = operand else { continue };
+            let Data::Text(text) = &vector.data else { continue };
+            for (row, code) in at.iter().zip(&text.codes) {
+                codes[*row as usize] = *code;
             }
         }
         return Ok(TextVector { codes, dictionary: Arc::clone(first) });
@@ -272,7 +273,9 @@ fn scatter_text(pieces: &[(Vec<u32>, Operand)], rows: usize) -> Result<TextVecto
                     _ => continue,
                 };
                 let code = dictionary.push(bytes).ok_or_else(error::text_too_large)?;
-                at.iter().for_each(|row| codes[*row as usize] = code);
+                for row in at {
+                    codes[*row as usize] = code;
+                }
             }
             Operand::Column(vector) => {
                 let Data::Text(text) = &vector.data else { continue };
@@ -281,9 +284,7 @@ fn scatter_text(pieces: &[(Vec<u32>, Operand)], rows: usize) -> Result<TextVecto
                 for (row, code) in at.iter().zip(&text.codes) {
                     let new = match known.get(*code as usize) {
                         Some(new) if *new != u32::MAX => *new,
-                        _ => {
-                            dictionary.push(text.dictionary.get(*code)).ok_or_else(error::text_too_large)?
-                        }
+                        _ => dictionary.push(text.dictionary.get(*code)).ok_or_else(error::text_too_large)?,
                     };
                     if let Some(known) = known.get_mut(*code as usize) {
                         *known = new;

@@ -21,7 +21,9 @@ pub(crate) fn entries_pay(text: &TextVector) -> bool {
 
 /// The results over the entries of the dictionary seen last.
 #[derive(Debug)]
-pub(crate) struct EntryMemo<T>(RefCell<Option<(Arc<Dictionary>, Arc<Vec<T>>)>>);
+pub(crate) struct EntryMemo<T>(RefCell<Option<Known<T>>>);
+
+type Known<T> = (Arc<Dictionary>, Arc<Vec<T>>);
 
 impl<T> Default for EntryMemo<T> {
     fn default() -> Self {
@@ -43,18 +45,16 @@ impl<T: Copy + Default> EntryMemo<T> {
         }
         match validity {
             None => (0..text.len()).map(|row| f(text.bytes(row))).collect(),
-            Some(valid) => (0..text.len())
-                .map(|row| if valid[row] { f(text.bytes(row)) } else { Ok(T::default()) })
-                .collect(),
+            Some(valid) => {
+                (0..text.len()).map(|row| if valid[row] { f(text.bytes(row)) } else { Ok(T::default()) }).collect()
+            }
         }
     }
 
     fn table(&self, text: &TextVector, f: impl Fn(&[u8]) -> Result<T>) -> Option<Arc<Vec<T>>> {
         let mut memo = self.0.borrow_mut();
-        if let Some((dictionary, table)) = &*memo {
-            if Arc::ptr_eq(dictionary, &text.dictionary) {
-                return Some(Arc::clone(table));
-            }
+        if let Some((_, table)) = memo.as_ref().filter(|(known, _)| Arc::ptr_eq(known, &text.dictionary)) {
+            return Some(Arc::clone(table));
         }
         if !entries_pay(text) {
             return None;

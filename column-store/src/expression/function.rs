@@ -36,10 +36,10 @@ pub(super) fn call(
     ty: SqlType,
     rows: usize,
 ) -> Result<Operand> {
-    if let [Operand::Column(vector)] = arguments {
-        if let Some(data) = numeric(function, vector, ty) {
-            return Ok(Operand::new(data, vector.validity.clone()));
-        }
+    if let [Operand::Column(vector)] = arguments
+        && let Some(data) = numeric(function, vector, ty)
+    {
+        return Ok(Operand::new(data, vector.validity.clone()));
     }
     let mut builder = ColumnBuilder::new(ty, rows);
     let mut values = vec![Value::Null; arguments.len()];

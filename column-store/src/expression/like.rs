@@ -49,9 +49,9 @@ impl Matcher {
         let mut buffer = [0; 4];
         while let Some(c) = characters.next() {
             let literal = if Some(c) == escape {
-                characters
-                    .next()
-                    .ok_or_else(|| error::invalid_argument("22025", "LIKE pattern must not end with escape character"))?
+                characters.next().ok_or_else(|| {
+                    error::invalid_argument("22025", "LIKE pattern must not end with escape character")
+                })?
             } else if c == '%' {
                 if tokens.last() != Some(&Token::Many) {
                     tokens.push(Token::Many);

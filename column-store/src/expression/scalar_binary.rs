@@ -52,9 +52,9 @@ fn arithmetic(op: BinaryOp, left: &Value, right: &Value, ty: SqlType) -> Result<
             };
             Ok(Value::Decimal { unscaled: decimals(op, (*a, *s), (*b, *t), scale, ty)?, scale })
         }
-        (Value::Date(a), Value::Date(b)) if op == BinaryOp::Subtract => Ok(Value::Int(
-            i64::from(a.checked_sub(*b).ok_or_else(|| error::out_of_range(SqlType::Integer))?),
-        )),
+        (Value::Date(a), Value::Date(b)) if op == BinaryOp::Subtract => {
+            Ok(Value::Int(i64::from(a.checked_sub(*b).ok_or_else(|| error::out_of_range(SqlType::Integer))?)))
+        }
         (Value::Date(a), Value::Int(b)) => {
             let days = match op {
                 BinaryOp::Add => i64::from(*a).checked_add(*b),

@@ -71,9 +71,7 @@ pub(crate) fn sign(v: f64) -> i64 {
 pub(crate) fn real(function: Function, v: f64) -> Result<f64> {
     match function {
         Function::Sqrt if v < 0.0 => Err(error::invalid_argument("2201F", "square root of a negative number")),
-        Function::Ln | Function::Log10 if v == 0.0 => {
-            Err(error::invalid_argument("2201E", "logarithm of zero"))
-        }
+        Function::Ln | Function::Log10 if v == 0.0 => Err(error::invalid_argument("2201E", "logarithm of zero")),
         Function::Ln | Function::Log10 if v < 0.0 => {
             Err(error::invalid_argument("2201E", "logarithm of a negative number"))
         }
@@ -99,7 +97,8 @@ fn round(function: Function, v: &Value, digits: i64, ty: SqlType) -> Result<Valu
         Value::Double(n) => Ok(Value::Double(round_double(function, *n, digits))),
         Value::Decimal { unscaled, scale } => {
             let to = if let SqlType::Decimal { scale, .. } = ty { scale } else { 0 };
-            let unscaled = round_decimal(function, *unscaled, *scale, digits, to).ok_or_else(|| error::out_of_range(ty))?;
+            let unscaled =
+                round_decimal(function, *unscaled, *scale, digits, to).ok_or_else(|| error::out_of_range(ty))?;
             Ok(match ty {
                 SqlType::Decimal { .. } => Value::Decimal { unscaled, scale: to },
                 _ => gingham_types::cast(&Value::Decimal { unscaled, scale: to }, ty)?,

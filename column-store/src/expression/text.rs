@@ -1,10 +1,10 @@
 //! Functions of text over vectors.
 
 use super::entries::{DictionaryMemo, EntryMemo};
+use super::error;
 use super::like::Matcher;
 use super::operand::{Operand, both_valid};
 use super::text_function::{TextCall, character_count, position};
-use super::error;
 use crate::Result;
 use crate::vector::{Data, Dictionary, TextVector, Vector};
 use gingham_plan::Function;
@@ -18,12 +18,12 @@ pub(super) fn is_infallible(function: Function, ty: SqlType, rest: &[Value]) -> 
 
 /// Whether `function(text, rest…)` is one of those that [`measure`] computes.
 pub(super) fn is_measure(function: Function, ty: SqlType, rest: &[Value]) -> bool {
-    match (function, ty, rest) {
-        (Function::Length, SqlType::Text, []) => true,
-        (Function::OctetLength, SqlType::Text | SqlType::Blob, []) => true,
-        (Function::Position | Function::StartsWith, SqlType::Text, [Value::Text(_)]) => true,
-        _ => false,
-    }
+    matches!(
+        (function, ty, rest),
+        (Function::Length, SqlType::Text, [])
+            | (Function::OctetLength, SqlType::Text | SqlType::Blob, [])
+            | (Function::Position | Function::StartsWith, SqlType::Text, [Value::Text(_)])
+    )
 }
 
 fn text_of(operand: &Operand) -> Result<(&TextVector, &Vector)> {
@@ -48,16 +48,15 @@ pub(super) fn apply(operand: &Operand, function: Function, rest: &[Value], memo:
         let result = call.apply(utf8(bytes)?)?;
         made.push(result.as_bytes()).map(|_| ()).ok_or_else(error::text_too_large)
     };
-    let result = match memo.map(text, push)? {
-        Some(result) => result,
-        None => {
-            let mut made = Dictionary::default();
-            for row in 0..text.len() {
-                // NULLs get an entry too, so that codes are row numbers.
-                push(if vector.is_valid(row) { text.bytes(row) } else { b"" }, &mut made)?;
-            }
-            TextVector { codes: (0..text.len() as u32).collect(), dictionary: Arc::new(made) }
+    let result = if let Some(result) = memo.map(text, push)? {
+        result
+    } else {
+        let mut made = Dictionary::default();
+        for row in 0..text.len() {
+            // NULLs get an entry too, so that codes are row numbers.
+            push(if vector.is_valid(row) { text.bytes(row) } else { b"" }, &mut made)?;
         }
+        TextVector { codes: (0..text.len() as u32).collect(), dictionary: Arc::new(made) }
     };
     Ok(Operand::new(Data::Text(result), vector.validity.clone()))
 }

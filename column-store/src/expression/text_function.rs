@@ -75,7 +75,7 @@ impl<'a> TextCall<'a> {
                 let text = if *start { text.trim_start_matches(strip) } else { text };
                 Cow::Borrowed(if *end { text.trim_end_matches(strip) } else { text })
             }
-            Self::Replace { from, .. } if from.is_empty() => Cow::Borrowed(text),
+            Self::Replace { from: "", .. } => Cow::Borrowed(text),
             Self::Replace { from, to } => Cow::Owned(text.replace(from, to)),
             Self::Substring { start, length } => Cow::Borrowed(substring(text, *start, *length)?),
             Self::Left(count) => Cow::Borrowed(left(text, *count)),

@@ -50,18 +50,21 @@ impl Random {
             SqlType::Double => Value::Double(small as f64 / 4.0),
             SqlType::Decimal { precision, scale } => {
                 let bound = 10i128.pow(u32::from(precision)) - 1;
-                let unscaled = if extreme { *self.pick(&[bound, -bound, 0, 1]) } else { i128::from(small).clamp(-bound, bound) };
+                let unscaled =
+                    if extreme { *self.pick(&[bound, -bound, 0, 1]) } else { i128::from(small).clamp(-bound, bound) };
                 Value::Decimal { unscaled, scale }
             }
-            SqlType::Text => Value::Text(self.text(small)),
-            SqlType::Blob => Value::Blob(self.text(small).into_bytes()),
+            SqlType::Text => Value::Text(Self::text(small)),
+            SqlType::Blob => Value::Blob(Self::text(small).into_bytes()),
             SqlType::Date => Value::Date(if extreme { *self.pick(&[-700_000, 2_000_000]) } else { small as i32 * 3 }),
             SqlType::Timestamp => Value::Timestamp(if extreme { -1 } else { small * 3_600_000_123 }),
-            SqlType::Interval => Value::Interval(Interval { months: small as i32 % 3, days: small as i32 % 5, micros: small }),
+            SqlType::Interval => {
+                Value::Interval(Interval { months: small as i32 % 3, days: small as i32 % 5, micros: small })
+            }
         }
     }
 
-    fn text(&mut self, number: i64) -> String {
+    fn text(number: i64) -> String {
         let words = ["", "a", "b", "green", "GREEN tea", "é€", "special requests", "%_x", "the special old requests"];
         let word = words[number.unsigned_abs() as usize % words.len()];
         if number.unsigned_abs() < words.len() as u64 { word.to_owned() } else { format!("{word}{number}") }
@@ -83,6 +86,12 @@ pub const TYPES: [SqlType; 10] = [
 ];
 
 /// Random rows.
-pub fn rows(random: &mut Random, types: &[SqlType], count: usize, spread: i64, nulls_percent: usize) -> Vec<Vec<Value>> {
+pub fn rows(
+    random: &mut Random,
+    types: &[SqlType],
+    count: usize,
+    spread: i64,
+    nulls_percent: usize,
+) -> Vec<Vec<Value>> {
     (0..count).map(|_| types.iter().map(|ty| random.value(*ty, spread, nulls_percent)).collect()).collect()
 }

@@ -86,11 +86,9 @@ impl<'a> Reference<'a> {
                 }
                 Ok(rows)
             }
-            Node::Project { input, expressions } => self
-                .rows(input)?
-                .iter()
-                .map(|row| expressions.iter().map(|e| self.eval(e, row)).collect())
-                .collect(),
+            Node::Project { input, expressions } => {
+                self.rows(input)?.iter().map(|row| expressions.iter().map(|e| self.eval(e, row)).collect()).collect()
+            }
             Node::Aggregate { input, groups, aggregates, .. } => self.aggregate(&self.rows(input)?, groups, aggregates),
             Node::Join(join) => self.join(join),
             Node::Apply(apply) => self.apply(apply),
@@ -134,8 +132,20 @@ impl<'a> Reference<'a> {
             for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
                 let order = match (a.is_null(), b.is_null()) {
                     (true, true) => Ordering::Equal,
-                    (true, false) => if key.nulls_first { Ordering::Less } else { Ordering::Greater },
-                    (false, true) => if key.nulls_first { Ordering::Greater } else { Ordering::Less },
+                    (true, false) => {
+                        if key.nulls_first {
+                            Ordering::Less
+                        } else {
+                            Ordering::Greater
+                        }
+                    }
+                    (false, true) => {
+                        if key.nulls_first {
+                            Ordering::Greater
+                        } else {
+                            Ordering::Less
+                        }
+                    }
                     (false, false) if key.descending => compare_values(b, a),
                     (false, false) => compare_values(a, b),
                 };
@@ -347,7 +357,7 @@ fn fold(call: &AggregateCall, values: &[Value]) -> Result<Value> {
         AggregateFunction::Min => extreme(Ordering::Less),
         AggregateFunction::Max => extreme(Ordering::Greater),
         AggregateFunction::BoolAnd => Value::Boolean(values.iter().all(|v| *v == Value::Boolean(true))),
-        AggregateFunction::BoolOr => Value::Boolean(values.iter().any(|v| *v == Value::Boolean(true))),
+        AggregateFunction::BoolOr => Value::Boolean(values.contains(&Value::Boolean(true))),
         AggregateFunction::Sum => match call.ty {
             SqlType::Double => Value::Double(values.iter().map(number).sum()),
             SqlType::BigInt => Value::Int(i64::try_from(exact()?.0).map_err(|_| overflow())?),

@@ -93,8 +93,7 @@ impl Accumulators {
 
     fn add(&mut self, call: &AggregateCall, runtime: &Runtime) -> Result<()> {
         let argument_type = call.argument.as_ref().map_or(SqlType::Null, Expr::ty);
-        let mut new =
-            Call { function: call.function, argument_type, ty: call.ty, input: None, accumulator: None };
+        let mut new = Call { function: call.function, argument_type, ty: call.ty, input: None, accumulator: None };
         let is_count = matches!(call.function, AggregateFunction::CountStar | AggregateFunction::Count);
         if call.argument.is_some() || call.filter.is_some() {
             let input = self.input(call, runtime)?;
@@ -287,11 +286,10 @@ impl Input {
                 Some(rows) => evaluator.evaluate_rows(batch, rows)?,
             }),
         };
-        if let Some(validity) = values.as_ref().and_then(|v| v.validity.as_ref()) {
-            if !validity.iter().all(|valid| *valid) {
-                let kept: Vec<u32> = (0..validity.len() as u32).filter(|row| validity[*row as usize]).collect();
-                keep(&mut values, &mut rows, kept);
-            }
+        let nulls = values.as_ref().and_then(|v| v.validity.as_ref()).filter(|valid| valid.contains(&false));
+        if let Some(validity) = nulls {
+            let kept: Vec<u32> = (0..validity.len() as u32).filter(|row| validity[*row as usize]).collect();
+            keep(&mut values, &mut rows, kept);
         }
         if let (Some(distinct), Some(vector)) = (&mut self.distinct, &values) {
             let kept = distinct.first_rows(vector, groups, rows.as_deref())?;

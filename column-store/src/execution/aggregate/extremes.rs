@@ -69,7 +69,13 @@ impl Extremes {
     }
 
     /// Folds values without NULLs.
-    pub(super) fn update(&mut self, values: &Vector, groups: Groups<'_>, words: &mut [i64], stride: usize) -> Result<()> {
+    pub(super) fn update(
+        &mut self,
+        values: &Vector,
+        groups: Groups<'_>,
+        words: &mut [i64],
+        stride: usize,
+    ) -> Result<()> {
         let greatest = self.greatest;
         match (&mut self.store, &values.data) {
             (Store::Word(word), data) => {
@@ -113,9 +119,7 @@ impl Extremes {
                     _ => Data::Int64(best.collect()),
                 }
             }
-            Store::Wide(best) => {
-                crate::execution::keys::narrow(best[range].iter().map(|v| v.unwrap_or(0)).collect())
-            }
+            Store::Wide(best) => crate::execution::keys::narrow(best[range].iter().map(|v| v.unwrap_or(0)).collect()),
             Store::Intervals(best) => Data::Interval(best[range].iter().map(|v| v.unwrap_or_default()).collect()),
             Store::Text(best, _) => {
                 let mut dictionary = Dictionary::default();
@@ -173,10 +177,9 @@ fn ordered_words(data: &Data, ty: SqlType) -> Result<Vec<i64>> {
         Data::Int32(v) => v.iter().map(|v| i64::from(*v)).collect(),
         Data::Int64(v) => v.clone(),
         Data::Double(v) => v.iter().map(|v| double_order(*v)).collect(),
-        Data::Int128(v) => v
-            .iter()
-            .map(|v| i64::try_from(*v).map_err(|_| error::out_of_range(ty)))
-            .collect::<Result<Vec<i64>>>()?,
+        Data::Int128(v) => {
+            v.iter().map(|v| i64::try_from(*v).map_err(|_| error::out_of_range(ty))).collect::<Result<Vec<i64>>>()?
+        }
         Data::Text(_) | Data::Interval(_) => return Err(error::internal(format!("a column of {ty} changed its form"))),
     })
 }

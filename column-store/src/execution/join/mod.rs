@@ -131,7 +131,9 @@ impl JoinOperator {
             } else {
                 (&mut probe.unknown, &pairs.probe)
             };
-            rows.iter().for_each(|row| flags[*row as usize] = true);
+            for row in rows {
+                flags[*row as usize] = true;
+            }
         } else {
             let pairs = self.thin(&probe.batch, pairs, self.spec.residual.as_ref())?;
             self.match_pairs(&mut probe, &pairs)?;
@@ -307,7 +309,9 @@ impl JoinOperator {
         }
         let columns = self.spec.output.iter().map(|origin| match origin {
             Origin::Build(column) => Arc::new(build.store.columns[*column].gather(&kept)),
-            Origin::Probe(column) => Arc::new(Column::new(self.spec.probe_types[*column]).gather(&vec![NO_ROW; kept.len()])),
+            Origin::Probe(column) => {
+                Arc::new(Column::new(self.spec.probe_types[*column]).gather(&vec![NO_ROW; kept.len()]))
+            }
             Origin::Mark => Arc::new(mark_vector(&kept, &build.matched, &build.unknown)),
         });
         let batch = Batch { columns: columns.collect(), rows: kept.len() };
@@ -323,10 +327,8 @@ impl JoinOperator {
 /// TRUE where matched, NULL where unknown, else FALSE.
 fn mark_vector(rows: &[u32], matched: &[bool], unknown: &[bool]) -> Vector {
     let data: Vec<bool> = rows.iter().map(|row| matched[*row as usize]).collect();
-    let valid: Vec<bool> = rows
-        .iter()
-        .map(|row| matched[*row as usize] || unknown.get(*row as usize) != Some(&true))
-        .collect();
+    let valid: Vec<bool> =
+        rows.iter().map(|row| matched[*row as usize] || unknown.get(*row as usize) != Some(&true)).collect();
     Vector { data: Data::Boolean(data), validity: if valid.iter().all(|v| *v) { None } else { Some(valid) } }
 }
 

@@ -123,8 +123,7 @@ fn unique_pairs(heads: &[u32], skip: Option<&[bool]>, pairs: &mut Pairs) {
     pairs.probe.truncate(count);
     pairs.build.truncate(count);
     if let Some(skip) = skip {
-        let kept: Vec<u32> =
-            (0..count as u32).filter(|at| !skip[pairs.probe[*at as usize] as usize]).collect();
+        let kept: Vec<u32> = (0..count as u32).filter(|at| !skip[pairs.probe[*at as usize] as usize]).collect();
         *pairs = pairs.pick(&kept);
     }
 }

@@ -1,9 +1,9 @@
 //! A join's plan in terms of its build and probe sides.
 
 use crate::Result;
+use crate::execution::stage::Site;
 use crate::expression::{EvaluatorSet, Predicates, Runtime};
 use crate::source::FilterCell;
-use crate::execution::stage::Site;
 use gingham_plan::{BinaryOp, BuildSide, Expr, Join, JoinKind};
 use gingham_types::SqlType;
 use std::collections::BTreeMap;
@@ -72,11 +72,8 @@ impl Spec {
         let residual = join.residual.as_ref().map(|e| condition(e, &mut origin, &runtime)).transpose()?;
         let rest = rest_of(join, left_width).map(|e| condition(&e, &mut origin, &runtime)).transpose()?;
         let keys = |keys: &[Expr]| EvaluatorSet::new(keys, &runtime);
-        let (build, probe) = if build_is_left {
-            (&join.left_keys, &join.right_keys)
-        } else {
-            (&join.right_keys, &join.left_keys)
-        };
+        let (build, probe) =
+            if build_is_left { (&join.left_keys, &join.right_keys) } else { (&join.right_keys, &join.left_keys) };
         let (build_types, probe_types) =
             if build_is_left { (left_types, right_types) } else { (right_types, left_types) };
         let joined = join.joined_types();
