@@ -29,8 +29,8 @@ fn integer(value: i64) -> Expr {
     Expr::literal(Value::Int(value), INTEGER)
 }
 
-fn bigint(value: i64) -> Option<Expr> {
-    Some(Expr::literal(Value::Int(value), BIGINT))
+fn bigint(value: i64) -> Expr {
+    Expr::literal(Value::Int(value), BIGINT)
 }
 
 fn compared(op: BinaryOp, left: Expr, right: Expr) -> Expr {
@@ -84,7 +84,12 @@ fn execution_filters_projects_limits_and_unions() {
         };
         let projected = || Node::Project { input: Box::new(filtered()), expressions: vec![double.clone(), integer(7)] };
         check_ordered(projected(), &tables, "project");
-        for (limit, offset) in [(bigint(5), None), (bigint(0), None), (bigint(900), bigint(10)), (None, bigint(3))] {
+        for (limit, offset) in [
+            (Some(bigint(5)), None),
+            (Some(bigint(0)), None),
+            (Some(bigint(900)), Some(bigint(10))),
+            (None, Some(bigint(3))),
+        ] {
             let input = Box::new(projected());
             check_ordered(Node::Limit { input, limit, offset }, &tables, "limit");
         }
@@ -96,7 +101,7 @@ fn execution_filters_projects_limits_and_unions() {
 #[test]
 fn execution_limit_stops_reading() {
     let tables = tables(1, (100_000, 0));
-    let root = Node::Limit { input: Box::new(tables.scan(0)), limit: bigint(10), offset: None };
+    let root = Node::Limit { input: Box::new(tables.scan(0)), limit: Some(bigint(10)), offset: None };
     assert_eq!(run(query(root), &tables).expect("runs").len(), 10);
     assert!(tables.batches_read.get() < 15, "{} batches read", tables.batches_read.get());
 }
@@ -104,7 +109,7 @@ fn execution_limit_stops_reading() {
 #[test]
 fn execution_negative_limits_are_refused() {
     let tables = tables(1, (10, 0));
-    for (limit, offset, code) in [(bigint(-1), None, "2201W"), (None, bigint(-1), "2201X")] {
+    for (limit, offset, code) in [(Some(bigint(-1)), None, "2201W"), (None, Some(bigint(-1)), "2201X")] {
         let root = Node::Limit { input: Box::new(tables.scan(0)), limit, offset };
         assert!(matches!(run(query(root), &tables), Err(Error::Sql(e)) if e.code == code));
     }
@@ -160,7 +165,7 @@ fn execution_subqueries_run_once_and_only_when_needed() {
         }],
     };
     // The third subquery fails if it runs, and is never needed.
-    let bad = Node::Limit { input: Box::new(tables.scan(0)), limit: bigint(-1), offset: None };
+    let bad = Node::Limit { input: Box::new(tables.scan(0)), limit: Some(bigint(-1)), offset: None };
     with.subqueries = vec![sum(tables.scan(1), 1), second, bad];
     tables.opened.set(0);
     let actual = run(with.clone(), &tables);
@@ -203,7 +208,7 @@ fn execution_common_table_expressions_are_computed_once() {
     let tables = tables(6, (10, 3000));
     let cte = |columns: Vec<usize>, types: Vec<SqlType>| Node::Cte { id: CteId(1), columns, types, rows: 1.0 };
     let root = self_join(cte(vec![0, 1], vec![INTEGER, BIGINT]), cte(vec![0], vec![INTEGER]));
-    let mut with = query(Node::Limit { input: Box::new(root), limit: bigint(100_000_000), offset: None });
+    let mut with = query(Node::Limit { input: Box::new(root), limit: Some(bigint(100_000_000)), offset: None });
     with.ctes = vec![
         tables.scan(1),
         filter(

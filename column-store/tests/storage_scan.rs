@@ -129,6 +129,8 @@ fn random_predicates_agree_with_a_naive_filter() {
             let (found, _) = table.scan(table.request(&columns, filters.clone()));
             let wanted = expected(&table, &columns, &filters, &deleted);
             assert_same(&found, &wanted, &format!("seed {seed}, round {round}: {filters:?}"));
+            let found = table.scan_with_expressions(table.request(&columns, filters.clone()));
+            assert_same(&found, &wanted, &format!("expressions, seed {seed}, round {round}: {filters:?}"));
         }
     }
 }

@@ -81,6 +81,7 @@ impl Error {
         Self::Corrupt { page, what: what.into() }
     }
 
+    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn io(operation: &'static str, error: &dyn fmt::Display) -> Self {
         Self::Io { operation, message: error.to_string() }
     }

@@ -89,9 +89,9 @@ impl Memo {
 }
 
 impl ApplyOperator {
-    pub(crate) fn new(site: &Site<'_>, apply: &Apply) -> Result<Self> {
+    pub(crate) fn new(site: &Site<'_>, apply: &Apply) -> Self {
         let memory = site.scope.context.reservation();
-        Ok(Self {
+        Self {
             scope: Rc::clone(site.scope),
             input: site.input(0),
             subplan: site.place.input(site.node, 1),
@@ -104,7 +104,7 @@ impl ApplyOperator {
             output: Coalescer::new(site.node.types()),
             ready: std::collections::VecDeque::new(),
             finished: false,
-        })
+        }
     }
 
     fn begin(&self, batch: Batch) -> Current {
@@ -134,14 +134,14 @@ impl ApplyOperator {
         let bound = self.bound(&current);
         let key = to_bytes(&bound)?;
         let outcome = match current.running.take() {
-            None => match self.memo.get(&key) {
-                Some(outcome) => outcome,
-                None => {
+            None => {
+                let Some(outcome) = self.memo.get(&key) else {
                     current.running = Some((self.start(&bound), Vec::new()));
                     self.current = Some(current);
                     return Ok(());
-                }
-            },
+                };
+                outcome
+            }
             Some((mut stage, mut batches)) => match stage.next()? {
                 Step::Finished => {
                     let outcome = self.outcome(batches)?;

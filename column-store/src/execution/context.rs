@@ -45,7 +45,10 @@ impl Default for Options {
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Options").field("parameters", &self.parameters).field("memory", &self.memory).finish()
+        f.debug_struct("Options")
+            .field("parameters", &self.parameters)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
     }
 }
 

@@ -244,15 +244,13 @@ fn assign_packed(packed: &[u64], table: &mut SlotTable, keys: &mut Vec<u64>) -> 
     for row in unsettled {
         let row = row as usize;
         let (key, hash) = (packed[row], hashes[row]);
-        numbers[row] = match table.find(hash, |group| keys[group as usize] == key) {
-            Some(group) => group,
-            None => {
-                let group = keys.len() as u32;
-                keys.push(key);
-                table.insert(hash, group);
-                group
-            }
-        };
+        let known = table.find(hash, |group| keys[group as usize] == key);
+        numbers[row] = known.unwrap_or_else(|| {
+            let group = keys.len() as u32;
+            keys.push(key);
+            table.insert(hash, group);
+            group
+        });
     }
     numbers
 }

@@ -94,7 +94,8 @@ impl Interner {
         let mut numbers = vec![0; rows];
         for (row, (number, code)) in numbers.iter_mut().zip(&text.codes).enumerate() {
             let mut entry = table[*code as usize];
-            if entry >= ABSENT_CODE && validity.is_none_or(|v| v[row]) && (insert || entry != ABSENT_CODE) {
+            let unknown = entry == NO_ROW || (insert && entry == ABSENT_CODE);
+            if unknown && validity.is_none_or(|v| v[row]) {
                 entry = self.look_up(dictionary.get(*code), insert)?;
                 table[*code as usize] = entry;
             }

@@ -9,6 +9,9 @@
 //! minimum, a [`Layout`] packs them into one. Then a table needs one comparison a row,
 //! and where the packed numbers are few it can do without hashing at all.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use super::interner::Interner;
 use crate::Result;
 use crate::expression::error;

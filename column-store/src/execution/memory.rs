@@ -9,24 +9,25 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct MemoryBudget {
     bytes_max: u64,
-    bytes_used: Cell<u64>,
-    bytes_peak: Cell<u64>,
+    /// Bytes in use, and the most of them at one time.
+    used: Cell<u64>,
+    peak: Cell<u64>,
 }
 
 impl MemoryBudget {
     /// A budget of `bytes_max` bytes.
     pub const fn new(bytes_max: u64) -> Self {
-        Self { bytes_max, bytes_used: Cell::new(0), bytes_peak: Cell::new(0) }
+        Self { bytes_max, used: Cell::new(0), peak: Cell::new(0) }
     }
 
     /// Bytes in use now.
     pub const fn bytes_used(&self) -> u64 {
-        self.bytes_used.get()
+        self.used.get()
     }
 
     /// The most bytes in use at one time so far.
     pub const fn bytes_peak(&self) -> u64 {
-        self.bytes_peak.get()
+        self.peak.get()
     }
 }
 
@@ -45,13 +46,13 @@ impl Reservation {
     /// Makes the share `bytes` in all.
     pub(crate) fn resize(&mut self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
-        let others = self.budget.bytes_used.get().saturating_sub(self.bytes);
+        let others = self.budget.used.get().saturating_sub(self.bytes);
         let used = others.saturating_add(bytes);
         if used > self.budget.bytes_max && bytes > self.bytes {
             return Err(Error::OutOfMemory { bytes_wanted: bytes - self.bytes, bytes_max: self.budget.bytes_max });
         }
-        self.budget.bytes_used.set(used);
-        self.budget.bytes_peak.set(self.budget.bytes_peak.get().max(used));
+        self.budget.used.set(used);
+        self.budget.peak.set(self.budget.peak.get().max(used));
         self.bytes = bytes;
         Ok(())
     }
@@ -64,7 +65,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.budget.bytes_used.set(self.budget.bytes_used.get().saturating_sub(self.bytes));
+        self.budget.used.set(self.budget.used.get().saturating_sub(self.bytes));
     }
 }
 

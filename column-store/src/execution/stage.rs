@@ -151,7 +151,7 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
             Box::new(aggregate::AggregateOperator::new(&site, groups, aggregates, *rows)?)
         }
         Node::Join(join) => Box::new(join::JoinOperator::new(&site, join)?),
-        Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)?),
+        Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
         Node::Sort { keys, limit, offset, .. } => sort::build(&site, keys, limit.as_ref(), offset.as_ref())?,
         Node::Limit { limit, offset, .. } => {
             Box::new(limit::LimitOperator::new(&site, limit.as_ref(), offset.as_ref())?)

@@ -134,10 +134,9 @@ fn decimals(
         if let Some(results) = wrapping(op, a, b, rows) {
             return Ok(Data::Int64(results));
         }
-        if op == BinaryOp::Divide
-            && let Some(results) = divide_narrow(a, b, valid, shift, rows)?
-        {
-            return Ok(Data::Int64(results));
+        let quotients = if op == BinaryOp::Divide { divide_narrow(a, b, valid, shift, rows)? } else { None };
+        if let Some(quotients) = quotients {
+            return Ok(Data::Int64(quotients));
         }
     }
     let (Some(a), Some(b)) = (a.wide(), b.wide()) else {

@@ -21,10 +21,9 @@ pub(crate) fn extract_value(field: DateField, value: &Value) -> Result<Value> {
 pub(crate) fn truncate_value(field: DateField, value: &Value) -> Result<Value> {
     let failed = error::date_out_of_range;
     match value {
-        Value::Date(days) => truncate_date(field, i64::from(*days))
-            .and_then(|d| i32::try_from(d).ok())
-            .map(Value::Date)
-            .ok_or_else(failed),
+        Value::Date(days) => {
+            i32::try_from(truncate_date(field, i64::from(*days))).map(Value::Date).map_err(|_| failed())
+        }
         Value::Timestamp(micros) => truncate_timestamp(field, *micros).map(Value::Timestamp).ok_or_else(failed),
         other => Err(error::internal(format!("DATE_TRUNC of {}", other.sql_type()))),
     }
@@ -42,7 +41,7 @@ pub(crate) fn year_of(days: i32) -> i64 {
     }
     let quarters = 4 * shifted as u32 + 3;
     let century = quarters / 146_097;
-    let in_century = quarters % 146_097 | 3;
+    let in_century = (quarters % 146_097) | 3;
     let product = 2_939_745 * u64::from(in_century);
     let year_of_century = (product >> 32) as u32;
     let day_of_year = (product as u32) / 2_939_745 / 4;
@@ -90,15 +89,15 @@ fn monday(days: i64) -> i64 {
 }
 
 /// The first day of the unit that a day is in.
-fn truncate_date(field: DateField, days: i64) -> Option<i64> {
+fn truncate_date(field: DateField, days: i64) -> i64 {
     let (year, month, _) = civil_from_days(days);
-    Some(match field {
+    match field {
         DateField::Year => days_from_civil(year, 1, 1),
         DateField::Quarter => days_from_civil(year, (month - 1) / 3 * 3 + 1, 1),
         DateField::Month => days_from_civil(year, month, 1),
         DateField::Week => monday(days),
         _ => days,
-    })
+    }
 }
 
 fn truncate_timestamp(field: DateField, micros: i64) -> Option<i64> {
@@ -107,7 +106,7 @@ fn truncate_timestamp(field: DateField, micros: i64) -> Option<i64> {
         DateField::Minute => 60 * MICROS_PER_SECOND,
         DateField::Second | DateField::Epoch => MICROS_PER_SECOND,
         DateField::Day | DateField::DayOfWeek | DateField::DayOfYear => MICROS_PER_DAY,
-        _ => return truncate_date(field, micros.div_euclid(MICROS_PER_DAY))?.checked_mul(MICROS_PER_DAY),
+        _ => return truncate_date(field, micros.div_euclid(MICROS_PER_DAY)).checked_mul(MICROS_PER_DAY),
     };
     micros.div_euclid(unit).checked_mul(unit)
 }

@@ -1,5 +1,8 @@
 //! CAST over vectors: between numbers in loops, the rest value by value.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use super::operand::Operand;
 use super::{ColumnBuilder, decimal};
 use crate::Result;

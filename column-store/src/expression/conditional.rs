@@ -205,7 +205,9 @@ fn write<T: Copy>(
             Operand::Constant(value) => {
                 let one = Vector::constant(value, ty, 1);
                 let value = *values(&one.data).and_then(|v| v.first()).ok_or_else(wrong)?;
-                at.iter().for_each(|row| out[*row as usize] = value);
+                for row in at {
+                    out[*row as usize] = value;
+                }
             }
             Operand::Column(vector) => match values(&vector.data) {
                 Some(values) => {
@@ -251,10 +253,10 @@ fn scatter_text(pieces: &[(Vec<u32>, Operand)], rows: usize) -> Result<TextVecto
     if let Some(first) = first.filter(|first| dictionaries.all(|d| d.is_some_and(|d| Arc::ptr_eq(d, first)))) {
         let mut codes = vec![0; rows];
         for (at, operand) in pieces {
-            if let Operand::Column(vector) = operand
-                && let Data::Text(text) = &vector.data
-            {
-                at.iter().zip(&text.codes).for_each(|(row, code)| codes[*row as usize] = *code);
+            let Operand::Column(vector) = operand else { continue };
+            let Data::Text(text) = &vector.data else { continue };
+            for (row, code) in at.iter().zip(&text.codes) {
+                codes[*row as usize] = *code;
             }
         }
         return Ok(TextVector { codes, dictionary: Arc::clone(first) });
@@ -271,7 +273,9 @@ fn scatter_text(pieces: &[(Vec<u32>, Operand)], rows: usize) -> Result<TextVecto
                     _ => continue,
                 };
                 let code = dictionary.push(bytes).ok_or_else(error::text_too_large)?;
-                at.iter().for_each(|row| codes[*row as usize] = code);
+                for row in at {
+                    codes[*row as usize] = code;
+                }
             }
             Operand::Column(vector) => {
                 let Data::Text(text) = &vector.data else { continue };

@@ -21,7 +21,9 @@ pub(crate) fn entries_pay(text: &TextVector) -> bool {
 
 /// The results over the entries of the dictionary seen last.
 #[derive(Debug)]
-pub(crate) struct EntryMemo<T>(RefCell<Option<(Arc<Dictionary>, Arc<Vec<T>>)>>);
+pub(crate) struct EntryMemo<T>(RefCell<Option<Known<T>>>);
+
+type Known<T> = (Arc<Dictionary>, Arc<Vec<T>>);
 
 impl<T> Default for EntryMemo<T> {
     fn default() -> Self {
@@ -51,9 +53,7 @@ impl<T: Copy + Default> EntryMemo<T> {
 
     fn table(&self, text: &TextVector, f: impl Fn(&[u8]) -> Result<T>) -> Option<Arc<Vec<T>>> {
         let mut memo = self.0.borrow_mut();
-        if let Some((dictionary, table)) = &*memo
-            && Arc::ptr_eq(dictionary, &text.dictionary)
-        {
+        if let Some((_, table)) = memo.as_ref().filter(|(known, _)| Arc::ptr_eq(known, &text.dictionary)) {
             return Some(Arc::clone(table));
         }
         if !entries_pay(text) {

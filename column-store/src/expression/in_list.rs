@@ -90,7 +90,9 @@ impl Items {
             return Self::Sorted(integers);
         }
         let mut bits = vec![false; span as usize + 1];
-        integers.iter().for_each(|v| bits[(v - min) as usize] = true);
+        for value in &integers {
+            bits[(value - min) as usize] = true;
+        }
         Self::Bits { min, bits }
     }
 

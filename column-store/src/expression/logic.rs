@@ -1,5 +1,8 @@
 //! Three-valued logic over vectors.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use super::comparison::booleans;
 use super::operand::{Operand, map2};
 use crate::Result;

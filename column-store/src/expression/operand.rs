@@ -1,5 +1,8 @@
 //! What kernels work on: a vector or one value for all rows.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use super::error;
 use crate::Result;
 use crate::vector::{Data, Vector};

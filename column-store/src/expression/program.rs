@@ -82,13 +82,12 @@ impl Compiler {
                 if parts.len() >= PARTS_MAX {
                     return;
                 }
-                match parts.iter_mut().find(|(known, _)| *known == expr) {
+                if let Some((_, repeated)) = parts.iter_mut().find(|(known, _)| *known == expr) {
                     // What is below is shared with it.
-                    Some((_, repeated)) => *repeated = true,
-                    None => {
-                        parts.push((expr, false));
-                        pending.extend(children);
-                    }
+                    *repeated = true;
+                } else {
+                    parts.push((expr, false));
+                    pending.extend(children);
                 }
             }
         }
@@ -99,14 +98,13 @@ impl Compiler {
         let Some(at) = self.repeated.iter().position(|(known, _)| known == expr) else {
             return self.compile_new(expr);
         };
-        let slot = match self.repeated[at].1 {
-            Some(slot) => slot,
-            None => {
-                let program = self.compile_new(expr)?;
-                self.shared.push(Rc::new(program));
-                self.repeated[at].1 = Some(self.shared.len() - 1);
-                self.shared.len() - 1
-            }
+        let slot = if let Some(slot) = self.repeated[at].1 {
+            slot
+        } else {
+            let program = self.compile_new(expr)?;
+            self.shared.push(Rc::new(program));
+            self.repeated[at].1 = Some(self.shared.len() - 1);
+            self.shared.len() - 1
         };
         let infallible = self.shared[slot].infallible;
         Ok(Program { ty: expr.ty(), infallible, kind: Kind::Shared(slot) })
@@ -193,14 +191,12 @@ impl Compiler {
         let infallible = operand.infallible;
         let constants: Option<Vec<&Value>> =
             list.iter().map(|e| if let Expr::Literal { value, .. } = e { Some(value) } else { None }).collect();
-        Ok(match constants.and_then(|values| ConstantSet::new(&values, operand.ty)) {
-            Some(set) => (Kind::InSet { operand, set, negated, memo: EntryMemo::default() }, infallible),
-            None => {
-                let list = self.list(list)?;
-                let infallible = infallible && list.iter().all(|e| e.infallible);
-                (Kind::InList { operand, list, negated, memo: EntryMemo::default() }, infallible)
-            }
-        })
+        if let Some(set) = constants.and_then(|values| ConstantSet::new(&values, operand.ty)) {
+            return Ok((Kind::InSet { operand, set, negated, memo: EntryMemo::default() }, infallible));
+        }
+        let list = self.list(list)?;
+        let infallible = infallible && list.iter().all(|e| e.infallible);
+        Ok((Kind::InList { operand, list, negated, memo: EntryMemo::default() }, infallible))
     }
 
     fn call(&mut self, function: Function, arguments: &[Expr]) -> Result<(Kind, bool)> {
@@ -271,7 +267,7 @@ impl Program {
             Kind::Not(operand) => logic::not(&operand.evaluate(frame)?, rows),
             Kind::Negate(operand) => match operand.evaluate(frame)? {
                 Operand::Constant(value) => super::scalar_binary::negate(&value, self.ty).map(Operand::Constant),
-                vector => arithmetic::negate(&vector, self.ty, rows),
+                vector @ Operand::Column(_) => arithmetic::negate(&vector, self.ty, rows),
             },
             Kind::IsNull { operand, negated } => Ok(logic::is_null(&operand.evaluate(frame)?, *negated)),
             Kind::InSet { operand, set, negated, memo } => {

@@ -31,13 +31,10 @@ impl Runtime {
             Error::Sql(SqlError::internal(format!("{what} {index} is used before it has a value")))
         };
         match expr {
-            Expr::Parameter { index, .. } => match self.parameters.get(*index) {
-                Some(value) => Ok(Some(value)),
-                None => {
-                    let message = format!("there is no value for parameter {}", index + 1);
-                    Err(Error::Sql(SqlError::new("42P02", message)))
-                }
-            },
+            Expr::Parameter { index, .. } => self.parameters.get(*index).map(Some).ok_or_else(|| {
+                let message = format!("there is no value for parameter {}", index + 1);
+                Error::Sql(SqlError::new("42P02", message))
+            }),
             Expr::Slot { slot, .. } => match self.slots.get(slot.0 as usize) {
                 Some(Some(value)) => Ok(Some(value)),
                 _ => Err(missing("slot", slot.0 as usize)),

@@ -1,5 +1,8 @@
 //! Which rows of a batch passed a filter.
 
+// Loops that must not branch connect their conditions bit by bit.
+#![allow(clippy::needless_bitwise_bool)]
+
 use crate::vector::{Batch, Vector};
 
 /// Rows of a batch, ascending.

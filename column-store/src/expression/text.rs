@@ -48,16 +48,15 @@ pub(super) fn apply(operand: &Operand, function: Function, rest: &[Value], memo:
         let result = call.apply(utf8(bytes)?)?;
         made.push(result.as_bytes()).map(|_| ()).ok_or_else(error::text_too_large)
     };
-    let result = match memo.map(text, push)? {
-        Some(result) => result,
-        None => {
-            let mut made = Dictionary::default();
-            for row in 0..text.len() {
-                // NULLs get an entry too, so that codes are row numbers.
-                push(if vector.is_valid(row) { text.bytes(row) } else { b"" }, &mut made)?;
-            }
-            TextVector { codes: (0..text.len() as u32).collect(), dictionary: Arc::new(made) }
+    let result = if let Some(result) = memo.map(text, push)? {
+        result
+    } else {
+        let mut made = Dictionary::default();
+        for row in 0..text.len() {
+            // NULLs get an entry too, so that codes are row numbers.
+            push(if vector.is_valid(row) { text.bytes(row) } else { b"" }, &mut made)?;
         }
+        TextVector { codes: (0..text.len() as u32).collect(), dictionary: Arc::new(made) }
     };
     Ok(Operand::new(Data::Text(result), vector.validity.clone()))
 }

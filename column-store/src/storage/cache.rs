@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Dictionaries up to this size are shared between chunks that have the same.
-const SHARED_DICTIONARY_BYTES_MAX: usize = 64 << 10;
+const SHARED_DICTIONARY_BYTES_MAX: usize = 32 << 10;
 
-/// Most shared dictionaries remembered.
-const SHARED_DICTIONARIES_MAX: usize = 1024;
+/// Most shared dictionaries remembered: 8 MiB at worst, not counted against the budget.
+const SHARED_DICTIONARIES_MAX: usize = 256;
 
 /// Where a chunk comes from: its extent and its column.
 pub type ChunkKey = (Extent, u32);
@@ -216,6 +216,12 @@ mod tests {
             pass(&cache, 100..150);
         }
         assert_eq!(pass(&cache, 100..150), 50);
+    }
+
+    #[test]
+    fn threads_may_share_it() {
+        const fn shared<T: Send + Sync>() {}
+        shared::<ChunkCache>();
     }
 
     #[test]

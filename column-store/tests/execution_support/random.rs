@@ -54,8 +54,8 @@ impl Random {
                     if extreme { *self.pick(&[bound, -bound, 0, 1]) } else { i128::from(small).clamp(-bound, bound) };
                 Value::Decimal { unscaled, scale }
             }
-            SqlType::Text => Value::Text(self.text(small)),
-            SqlType::Blob => Value::Blob(self.text(small).into_bytes()),
+            SqlType::Text => Value::Text(Self::text(small)),
+            SqlType::Blob => Value::Blob(Self::text(small).into_bytes()),
             SqlType::Date => Value::Date(if extreme { *self.pick(&[-700_000, 2_000_000]) } else { small as i32 * 3 }),
             SqlType::Timestamp => Value::Timestamp(if extreme { -1 } else { small * 3_600_000_123 }),
             SqlType::Interval => {
@@ -64,7 +64,7 @@ impl Random {
         }
     }
 
-    fn text(&mut self, number: i64) -> String {
+    fn text(number: i64) -> String {
         let words = ["", "a", "b", "green", "GREEN tea", "é€", "special requests", "%_x", "the special old requests"];
         let word = words[number.unsigned_abs() as usize % words.len()];
         if number.unsigned_abs() < words.len() as u64 { word.to_owned() } else { format!("{word}{number}") }

@@ -107,6 +107,15 @@ impl Table {
         ScanRequest { types: self.types.clone(), columns: columns.to_vec(), filters, ..ScanRequest::default() }
     }
 
+    /// What a scan gives whose residual filters the crate's own expressions evaluate.
+    pub fn scan_with_expressions(&self, request: ScanRequest) -> Vec<Vec<Value>> {
+        let types: Vec<SqlType> = request.columns.iter().map(|column| self.types[*column]).collect();
+        let reader = Rc::clone(&self.extents) as Rc<dyn ExtentReader>;
+        let cache = Arc::clone(&self.cache);
+        let mut scan = ColumnScan::with_expressions(request, self.groups.clone(), reader, cache, Arc::default());
+        drain(&mut scan, &types).expect("undamaged data")
+    }
+
     pub fn scan(&self, request: ScanRequest) -> (Vec<Vec<Value>>, Arc<ScanMetrics>) {
         let metrics = Arc::new(ScanMetrics::default());
         let mut types: Vec<SqlType> = request.columns.iter().map(|column| self.types[*column]).collect();

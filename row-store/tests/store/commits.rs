@@ -287,7 +287,7 @@ fn an_export_opens_as_a_database() {
     let mut transaction = store.begin().expect("begin");
     let tree = transaction.create_tree().expect("create");
     transaction.put(tree, b"key", b"value").expect("put");
-    let extent = transaction.write_extent(&[5; 100_000].repeat(2)).expect("extent");
+    let extent = transaction.write_extent(&vec![5; 200_000]).expect("extent");
     transaction.commit(None).expect("commit");
     let vfs = MemoryVfs::new();
     vfs.insert("database", &store.export_bytes().expect("export")).expect("insert");

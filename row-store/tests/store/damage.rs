@@ -153,7 +153,7 @@ fn other_files_and_newer_versions_are_refused() {
         error
     };
     assert_eq!(refuse(b"SQLite format 3\0 and so on"), Error::NotADatabase);
-    assert_eq!(refuse(&[b"PAR1".as_slice(), &[0; 60_000]].concat()), Error::NotADatabase);
+    assert_eq!(refuse(&[b"PAR1".to_vec(), vec![0; 60_000]].concat()), Error::NotADatabase);
     let (mut bytes, _) = closed_database();
     bytes[8] = 2;
     assert_eq!(refuse(&bytes), Error::NewerVersion { found: 2, supported: 1 });

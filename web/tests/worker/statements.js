@@ -268,7 +268,8 @@ export async function severalDatabasesInOneWorker() {
 }
 
 export async function theTablesOfOneDatabaseAreNotTheOthers() {
-  const [a, b, empty] = await Promise.all([1, 2, 3].map(() => Database.open("same", MEMORY)));
+  const open = () => Database.open("same", MEMORY);
+  const [a, b, empty] = [await open(), await open(), await open()];
   // As many changes in each: their catalogs have equal versions.
   a.exec("CREATE TABLE t (x INTEGER, y TEXT)");
   b.exec("CREATE TABLE t (p DOUBLE)");

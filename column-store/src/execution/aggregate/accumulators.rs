@@ -286,9 +286,8 @@ impl Input {
                 Some(rows) => evaluator.evaluate_rows(batch, rows)?,
             }),
         };
-        if let Some(validity) = values.as_ref().and_then(|v| v.validity.as_ref())
-            && !validity.iter().all(|valid| *valid)
-        {
+        let nulls = values.as_ref().and_then(|v| v.validity.as_ref()).filter(|valid| valid.contains(&false));
+        if let Some(validity) = nulls {
             let kept: Vec<u32> = (0..validity.len() as u32).filter(|row| validity[*row as usize]).collect();
             keep(&mut values, &mut rows, kept);
         }

@@ -85,9 +85,7 @@ impl Build {
             }
             column += key.width();
         }
-        if spec.null_aware
-            && let Some(Some(valid)) = self.words.valid.first()
-        {
+        if let (true, Some(Some(valid))) = (spec.null_aware, self.words.valid.first()) {
             self.null_rows = (0..self.rows as u32).filter(|row| !valid[*row as usize]).collect();
         }
         if spec.drains_build() {
@@ -98,7 +96,8 @@ impl Build {
         }
         if !self.keys.is_empty() {
             let words = std::mem::take(&mut self.words);
-            self.table = Some(JoinTable::new(&words, findable(&self.keys, &words, &spec.null_equal)));
+            let findable = findable(&self.keys, &words, &spec.null_equal);
+            self.table = Some(JoinTable::new(&words, findable, |bytes| self.memory.grow(bytes))?);
         }
         self.account()
     }

@@ -131,7 +131,9 @@ impl JoinOperator {
             } else {
                 (&mut probe.unknown, &pairs.probe)
             };
-            rows.iter().for_each(|row| flags[*row as usize] = true);
+            for row in rows {
+                flags[*row as usize] = true;
+            }
         } else {
             let pairs = self.thin(&probe.batch, pairs, self.spec.residual.as_ref())?;
             self.match_pairs(&mut probe, &pairs)?;

@@ -9,6 +9,7 @@
 //! A probe takes a batch: positions first, then slots, then keys, so that cache misses
 //! overlap.
 
+use crate::Result;
 use crate::execution::hash::{hash_word, hash_words};
 use crate::execution::keys::{Bounds, KeyWords, Layout, wide_rows, wide_stride};
 
@@ -46,28 +47,33 @@ enum Form {
 }
 
 impl JoinTable {
-    /// A table over the keys of all build rows, none inserted yet.
-    pub(super) fn new(keys: &KeyWords, findable: Option<Vec<bool>>) -> Self {
+    /// A table over the keys of all build rows, none inserted yet. Asks `reserve` for
+    /// its memory before it takes it.
+    pub(super) fn new(
+        keys: &KeyWords,
+        findable: Option<Vec<bool>>,
+        reserve: impl FnOnce(usize) -> Result<()>,
+    ) -> Result<Self> {
         let bounds: Vec<Bounds> = findable_bounds(keys, findable.as_deref());
         let rows = keys.rows;
         let slots = (rows.max(8) * 2).next_power_of_two().min(1 << 31);
         let shift = 32 - slots.trailing_zeros();
         let form = match Layout::new(&bounds) {
+            Some(layout) if direct_pays(layout.slots, rows) => {
+                reserve(rows * 8 + layout.slots as usize * 4)?;
+                Form::Direct { keys: layout.pack(keys), slots: vec![0; layout.slots as usize], layout }
+            }
             Some(layout) => {
-                let keys = layout.pack(keys);
-                if direct_pays(layout.slots, rows) {
-                    let slots = vec![0; layout.slots as usize];
-                    Form::Direct { layout, keys, slots }
-                } else {
-                    Form::Packed { layout, keys, slots: vec![0; slots], shift }
-                }
+                reserve(rows * 8 + slots * 4)?;
+                Form::Packed { keys: layout.pack(keys), slots: vec![0; slots], layout, shift }
             }
             None => {
                 let stride = wide_stride(keys.words.len());
+                reserve(rows * stride * 8 + slots * 4)?;
                 Form::Wide { keys: wide_rows(keys), stride, slots: vec![0; slots], shift }
             }
         };
-        Self { form, rows, next: Vec::new(), findable, inserted: 0 }
+        Ok(Self { form, rows, next: Vec::new(), findable, inserted: 0 })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -14,13 +14,45 @@ pub(crate) enum RowSet<'a> {
     Range(Range<usize>),
     /// Ascending positions.
     List(&'a [u32]),
+    /// Ascending positions by runs of neighbours, and how many there are.
+    Runs(Vec<Range<usize>>, usize),
 }
 
-impl RowSet<'_> {
-    pub(crate) fn len(&self) -> usize {
+/// Positions are copied by runs if these have at least so many rows on average: a run is
+/// widened in vector instructions, but starting one costs as much as a few rows.
+const RUN_ROWS_MIN: usize = 16;
+
+impl<'a> RowSet<'a> {
+    /// Ascending positions in the form that is copied fastest.
+    pub(crate) fn of(rows: &'a [u32]) -> Self {
+        let breaks: usize = rows.windows(2).map(|pair| usize::from(pair[1] - pair[0] != 1)).sum();
+        if rows.is_empty() || (breaks + 1) * RUN_ROWS_MIN > rows.len() {
+            return Self::List(rows);
+        }
+        let run = |run: &[u32]| run[0] as usize..run[0] as usize + run.len();
+        if breaks == 0 {
+            return Self::Range(run(rows));
+        }
+        let mut runs = Vec::with_capacity(breaks + 1);
+        runs.extend(rows.chunk_by(|a, b| b - a == 1).map(run));
+        Self::Runs(runs, rows.len())
+    }
+
+    pub(crate) const fn len(&self) -> usize {
         match self {
-            Self::Range(range) => range.len(),
+            Self::Range(range) => range.end - range.start,
             Self::List(list) => list.len(),
+            Self::Runs(_, count) => *count,
+        }
+    }
+
+    /// The positions, ascending.
+    fn positions(&self) -> Vec<u32> {
+        let range = |range: &Range<usize>| range.start as u32..range.end as u32;
+        match self {
+            Self::Range(rows) => range(rows).collect(),
+            Self::List(list) => list.to_vec(),
+            Self::Runs(runs, _) => runs.iter().flat_map(range).collect(),
         }
     }
 }
@@ -43,8 +75,7 @@ pub(crate) fn materialize(chunk: &Chunk, rows: &RowSet<'_>) -> Vector {
         Values::Text { codes, dictionary } => {
             let codes = match (codes, rows) {
                 (TextCodes::Same, _) => vec![0; rows.len()],
-                (TextCodes::Each, RowSet::Range(range)) => (range.start as u32..range.end as u32).collect(),
-                (TextCodes::Each, RowSet::List(list)) => list.to_vec(),
+                (TextCodes::Each, rows) => rows.positions(),
                 (TextCodes::Coded(codes), _) => with_codes!(codes, |codes| pick_codes(codes, rows, |code| code)),
             };
             Data::Text(TextVector { codes, dictionary: Arc::clone(dictionary) })
@@ -63,6 +94,13 @@ fn pick<S: Copy, T>(values: &[S], rows: &RowSet<'_>, widen: impl Fn(S) -> T) -> 
     match rows {
         RowSet::Range(range) => values[range.clone()].iter().map(|v| widen(*v)).collect(),
         RowSet::List(list) => list.iter().map(|row| widen(values[*row as usize])).collect(),
+        RowSet::Runs(runs, count) => {
+            let mut out = Vec::with_capacity(*count);
+            for run in runs {
+                out.extend(values[run.clone()].iter().map(|v| widen(*v)));
+            }
+            out
+        }
     }
 }
 
@@ -107,10 +145,8 @@ fn materialize_coded(coded: &CodedIntegers, ty: SqlType, rows: &RowSet<'_>) -> D
 /// The row ids of some rows, each a BLOB of eight bytes, big endian.
 pub(crate) fn locators(first_row_id: u64, rows: &RowSet<'_>) -> Vector {
     let mut bytes = Vec::with_capacity(rows.len() * 8);
-    let mut add = |row: u64| bytes.extend_from_slice(&first_row_id.wrapping_add(row).to_be_bytes());
-    match rows {
-        RowSet::Range(range) => range.clone().for_each(|row| add(row as u64)),
-        RowSet::List(list) => list.iter().for_each(|row| add(u64::from(*row))),
+    for row in rows.positions() {
+        bytes.extend_from_slice(&first_row_id.wrapping_add(u64::from(row)).to_be_bytes());
     }
     let offsets = (0..=rows.len() as u32).map(|entry| entry * 8).collect();
     let dictionary = Arc::new(Dictionary::new(offsets, bytes, true));

@@ -17,6 +17,7 @@
 mod group;
 mod join_filter;
 mod kernel;
+mod mappable;
 pub(in crate::storage) mod materialize;
 mod metrics;
 mod pair;
@@ -31,6 +32,7 @@ pub use metrics::ScanMetrics;
 
 use super::{ChunkCache, ExtentReader, RowGroupMeta, RowMask};
 use crate::Result;
+use crate::expression::{Predicates, Runtime, Selection as Selected};
 use crate::source::{FilterCell, Source, Step as Pull};
 use crate::vector::{BATCH_ROWS, Batch};
 use gingham_plan::Expr;
@@ -52,6 +54,12 @@ const GROUPS_PRUNED_MAX: usize = 64;
 /// the rows of a batch, ascending, for which all predicates are true. `Expr::Column` is
 /// a position in that batch.
 pub type FilterFunction = Rc<dyn Fn(&[Expr], &Batch) -> Result<Vec<u32>>>;
+
+/// A compiled filter: the positions of the rows that pass; `None` for all of them.
+type RowFilter = Box<dyn Fn(&Batch) -> Result<Option<Vec<u32>>>>;
+
+/// Compiles conjuncts whose columns are positions in a batch.
+type Compile = Box<dyn Fn(&[Expr]) -> Result<RowFilter>>;
 
 /// What to read of a table.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +94,7 @@ pub struct ColumnScan {
     request: ScanRequest,
     groups: std::vec::IntoIter<ScanGroup>,
     source: ChunkSource,
-    filter: FilterFunction,
+    compile: Compile,
     /// Some filter is never true.
     nothing: bool,
     /// In the order of the current group.
@@ -100,7 +108,26 @@ pub struct ColumnScan {
 }
 
 impl ColumnScan {
-    /// A scan of `groups`, in that order.
+    /// A scan of `groups`, in that order. Filters that it does not evaluate on codes are
+    /// compiled once by [`crate::expression`].
+    pub fn with_expressions(
+        request: ScanRequest,
+        groups: Vec<ScanGroup>,
+        reader: Rc<dyn ExtentReader>,
+        cache: Arc<ChunkCache>,
+        metrics: Arc<ScanMetrics>,
+    ) -> Self {
+        let compile: Compile = Box::new(|exprs| {
+            let predicates = Predicates::new(exprs, &Runtime::default())?;
+            Ok(Box::new(move |batch| match predicates.select(batch)? {
+                Selected::All => Ok(None),
+                Selected::Rows(rows) => Ok(Some(rows)),
+            }))
+        });
+        Self::with_compiler(request, groups, ChunkSource { reader, cache, metrics }, compile)
+    }
+
+    /// As [`ColumnScan::with_expressions`], with an evaluator of the caller's.
     pub fn new(
         request: ScanRequest,
         groups: Vec<ScanGroup>,
@@ -109,8 +136,17 @@ impl ColumnScan {
         filter: FilterFunction,
         metrics: Arc<ScanMetrics>,
     ) -> Self {
+        let compile: Compile = Box::new(move |exprs| {
+            let (exprs, filter) = (exprs.to_vec(), Rc::clone(&filter));
+            Ok(Box::new(move |batch| filter(&exprs, batch).map(Some)))
+        });
+        Self::with_compiler(request, groups, ChunkSource { reader, cache, metrics }, compile)
+    }
+
+    fn with_compiler(request: ScanRequest, groups: Vec<ScanGroup>, source: ChunkSource, compile: Compile) -> Self {
         let compiled = predicate::compile(&request.filters);
-        let mut steps: Vec<Step> = compiled.predicates.into_iter().map(Step::predicate).collect();
+        let predicates = compiled.predicates.into_iter();
+        let mut steps: Vec<Step> = predicates.map(|predicate| Step::predicate(predicate, &request.types)).collect();
         steps.extend(request.dynamic_filters.iter().map(|(column, cell)| Step::join(*column, Arc::clone(cell))));
         if !compiled.residual.is_empty() {
             steps.push(Step::residual(compiled.residual, compiled.residual_columns));
@@ -118,8 +154,8 @@ impl ColumnScan {
         Self {
             request,
             groups: groups.into_iter(),
-            source: ChunkSource { reader, cache, metrics },
-            filter,
+            source,
+            compile,
             nothing: compiled.nothing,
             steps,
             open: None,
@@ -154,7 +190,7 @@ impl ColumnScan {
         let deleted = open.group.deleted.clone();
         self.selection.begin(self.position, rows, deleted.as_deref());
         self.position += rows;
-        let context = Context { request: &self.request, source: &self.source, filter: &self.filter };
+        let context = Context { request: &self.request, source: &self.source, compile: &self.compile };
         for step in self.steps.iter_mut().filter(|step| !step.is_skipped()) {
             if self.selection.count() == 0 {
                 break;
@@ -170,7 +206,7 @@ impl ColumnScan {
             let at_end = self.position == open.rows();
             if self.collected.len() >= BATCH_ROWS_MIN || at_end && !self.collected.is_empty() {
                 let collected = std::mem::take(&mut self.collected);
-                return self.put_out(open, list_or_range(&collected)).map(Some);
+                return self.put_out(open, RowSet::of(&collected)).map(Some);
             }
             if at_end {
                 return Ok(None);
@@ -185,7 +221,7 @@ impl ColumnScan {
             }
             if self.collected.len() + count > BATCH_ROWS {
                 let collected = std::mem::replace(&mut self.collected, self.selection.rows().to_vec());
-                return self.put_out(open, list_or_range(&collected)).map(Some);
+                return self.put_out(open, RowSet::of(&collected)).map(Some);
             }
             self.collected.extend_from_slice(self.selection.rows());
         }
@@ -202,16 +238,6 @@ impl ColumnScan {
         }
         self.source.metrics.add_rows_out(rows.len() as u64);
         Ok(Batch::new(columns, rows.len()))
-    }
-}
-
-/// Positions without a gap as a range: ranges are copied faster.
-fn list_or_range(rows: &[u32]) -> RowSet<'_> {
-    match (rows.first(), rows.last()) {
-        (Some(first), Some(last)) if (last - first) as usize + 1 == rows.len() => {
-            RowSet::Range(*first as usize..*last as usize + 1)
-        }
-        _ => RowSet::List(rows),
     }
 }
 

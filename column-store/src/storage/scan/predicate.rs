@@ -1,9 +1,10 @@
 //! Filters compiled for the scan: which of them it evaluates on codes, and how.
 
+use super::mappable::{is_infallible, only_column};
 use super::ranges::RangeSet;
 use super::text_test::{Pattern, TextTest};
 use crate::storage::encoding::double::ordered;
-use gingham_plan::{BinaryOp, DateField, Expr, Function};
+use gingham_plan::{BinaryOp, Expr};
 use gingham_types::{SqlType, Value, power_of_ten};
 use std::sync::Arc;
 
@@ -359,57 +360,4 @@ fn column_pair(expr: &Expr) -> Option<Predicate> {
         (a, b) => a == b,
     };
     (op.is_comparison() && integer_like && same).then_some(Predicate::Pair { left: *left, op: *op, right: *right })
-}
-
-/// The column of an expression that has exactly one.
-fn only_column(expr: &Expr) -> Option<usize> {
-    let (mut column, mut one) = (None, true);
-    expr.visit(&mut |node| {
-        if let Expr::Column { index, .. } = node {
-            one &= column.is_none_or(|known| known == *index);
-            column = Some(*index);
-        }
-    });
-    column.filter(|_| one)
-}
-
-/// Whether evaluating an expression raises no error, whatever the values of its columns:
-/// then it may be evaluated for values that no row reaches.
-fn is_infallible(expr: &Expr) -> bool {
-    let literal = |expr: &Expr| matches!(expr, Expr::Literal { .. });
-    let own = match expr {
-        Expr::Column { .. } | Expr::Literal { .. } | Expr::Not(_) | Expr::IsNull { .. } | Expr::InList { .. } => true,
-        Expr::Case { .. } => true,
-        Expr::Like { pattern, .. } => literal(pattern),
-        Expr::Binary { op, .. } => {
-            op.is_comparison()
-                || matches!(op, BinaryOp::And | BinaryOp::Or | BinaryOp::Concat)
-                || matches!(op, BinaryOp::IsDistinctFrom | BinaryOp::IsNotDistinctFrom)
-        }
-        Expr::Call { function, arguments, .. } => match function {
-            Function::Substring => match arguments.get(2) {
-                None => true,
-                Some(Expr::Literal { value: Value::Int(length), .. }) => *length >= 0,
-                Some(_) => false,
-            },
-            Function::Left | Function::Right => arguments.get(1).is_some_and(literal),
-            Function::Extract(field) | Function::DateTruncate(field) => *field != DateField::Epoch,
-            Function::Length
-            | Function::OctetLength
-            | Function::Lower
-            | Function::Upper
-            | Function::Trim
-            | Function::TrimStart
-            | Function::TrimEnd
-            | Function::Position
-            | Function::StartsWith
-            | Function::Coalesce
-            | Function::NullIf
-            | Function::Greatest
-            | Function::Least => true,
-            _ => false,
-        },
-        _ => false,
-    };
-    own && expr.children().into_iter().all(is_infallible)
 }

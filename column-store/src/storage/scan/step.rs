@@ -7,13 +7,14 @@ use super::materialize::{RowSet, materialize};
 use super::predicate::{Predicate, Test};
 use super::prune::{Verdict, may_join, verdict};
 use super::selection::Selection;
-use super::{FilterFunction, ScanRequest, join_filter, pair};
+use super::{Compile, RowFilter, ScanRequest, join_filter, pair};
 use crate::Result;
 use crate::source::FilterCell;
 use crate::storage::chunk::{Chunk, CodedIntegers, Codes, TextCodes, Values};
 use crate::storage::meta::{Encoding, RowGroupMeta};
 use crate::vector::{BATCH_ROWS, Batch, Dictionary, Vector};
 use gingham_plan::Expr;
+use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 
 /// Rows for which an estimate counts as much as as many observed ones.
@@ -31,7 +32,7 @@ const ROWS_PER_CODE_MIN: usize = 2;
 pub(super) struct Context<'a> {
     pub(super) request: &'a ScanRequest,
     pub(super) source: &'a ChunkSource,
-    pub(super) filter: &'a FilterFunction,
+    pub(super) compile: &'a Compile,
 }
 
 /// One predicate of a scan.
@@ -44,12 +45,22 @@ pub(super) struct Step {
     estimate: f64,
     /// A kernel made for a dictionary, which holds for every chunk that shares it.
     remembered: Option<(Arc<Dictionary>, Prepared)>,
+    evaluation: Evaluation,
+}
+
+/// A step as the expression evaluator carries it out, where the scan cannot.
+#[derive(Default)]
+struct Evaluation {
+    exprs: Vec<Expr>,
+    /// Table ordinals of the expressions' columns.
+    columns: Vec<usize>,
+    compiled: Option<RowFilter>,
 }
 
 enum Kind {
     Predicate(Predicate),
     Join(usize, Arc<FilterCell>),
-    Residual { exprs: Vec<Expr>, columns: Vec<usize> },
+    Residual,
 }
 
 /// What the step is in the current group.
@@ -65,20 +76,30 @@ enum State {
 }
 
 impl Step {
-    fn new(kind: Kind) -> Self {
-        Self { kind, state: State::Skip, tested: 0, passed: 0, estimate: 1.0, remembered: None }
+    fn new(kind: Kind, evaluation: Evaluation) -> Self {
+        Self { kind, state: State::Skip, tested: 0, passed: 0, estimate: 1.0, remembered: None, evaluation }
     }
 
-    pub(super) fn predicate(predicate: Predicate) -> Self {
-        Self::new(Kind::Predicate(predicate))
+    /// A step for a predicate; `types` are those of the table's columns.
+    pub(super) fn predicate(predicate: Predicate, types: &[SqlType]) -> Self {
+        let evaluation = match &predicate {
+            Predicate::Column { .. } => Evaluation::default(),
+            Predicate::Mapped { column, expr } => Evaluation::new(vec![expr.clone()], vec![*column]),
+            Predicate::Pair { left, op, right } => {
+                let column =
+                    |index, ordinal: usize| Expr::column(index, types.get(ordinal).copied().unwrap_or(SqlType::Null));
+                Evaluation::new(vec![Expr::boolean(*op, column(0, *left), column(1, *right))], vec![*left, *right])
+            }
+        };
+        Self::new(Kind::Predicate(predicate), evaluation)
     }
 
     pub(super) fn join(column: usize, cell: Arc<FilterCell>) -> Self {
-        Self::new(Kind::Join(column, cell))
+        Self::new(Kind::Join(column, cell), Evaluation::default())
     }
 
     pub(super) fn residual(exprs: Vec<Expr>, columns: Vec<usize>) -> Self {
-        Self::new(Kind::Residual { exprs, columns })
+        Self::new(Kind::Residual, Evaluation::new(exprs, columns))
     }
 
     /// Turns to a group; `false` if no row of it can pass.
@@ -102,7 +123,7 @@ impl Step {
                     }
                 }
             },
-            Kind::Residual { .. } => {}
+            Kind::Residual => {}
         }
         true
     }
@@ -139,7 +160,7 @@ impl Step {
             }
             Kind::Join(..) => 2.0,
             // After everything else, whatever it rules out.
-            Kind::Residual { .. } => 1e9,
+            Kind::Residual => 1e9,
         }
     }
 
@@ -160,16 +181,8 @@ impl Step {
             (State::Two(left, right), Kind::Predicate(Predicate::Pair { op, .. })) => {
                 pair::apply(left, *op, right, selection);
             }
-            (_, Kind::Residual { exprs, columns }) => evaluate(exprs, columns, group, selection, context)?,
-            (_, Kind::Predicate(Predicate::Mapped { column, expr })) => {
-                evaluate(std::slice::from_ref(expr), &[*column], group, selection, context)?;
-            }
-            (_, Kind::Predicate(Predicate::Pair { left, op, right })) => {
-                let column = |index, ordinal: usize| Expr::column(index, context.request.types[ordinal]);
-                let expr = Expr::boolean(*op, column(0, *left), column(1, *right));
-                evaluate(&[expr], &[*left, *right], group, selection, context)?;
-            }
-            (State::Evaluate | State::Two(..), _) => {}
+            (State::Evaluate, _) => self.evaluation.apply(group, selection, context)?,
+            (State::Two(..), _) => {}
         }
         self.tested += before as u64;
         self.passed += selection.count() as u64;
@@ -192,13 +205,13 @@ impl Step {
                 let (left, right) = (load(*left)?, load(*right)?);
                 Ok(if pair::applies(&left, &right) { State::Two(left, right) } else { State::Evaluate })
             }
-            Kind::Predicate(Predicate::Mapped { column, expr }) => {
+            Kind::Predicate(Predicate::Mapped { column, .. }) => {
                 let chunk = load(*column)?;
                 if let Some(mut prepared) = self.remembered_for(&chunk) {
-                    prepared.on_null = chunk.has_nulls() && on_null(expr, &chunk, context)?;
+                    prepared.on_null = chunk.has_nulls() && self.evaluation.on_null(&chunk, context)?;
                     return Ok(State::One(chunk, prepared));
                 }
-                let Some(prepared) = map(expr, &chunk, context)? else { return Ok(State::Evaluate) };
+                let Some(prepared) = self.evaluation.map(&chunk, context)? else { return Ok(State::Evaluate) };
                 self.remember(&chunk, &prepared);
                 Ok(State::One(chunk, prepared))
             }
@@ -212,7 +225,7 @@ impl Step {
                 self.remember(&chunk, &prepared);
                 Ok(State::One(chunk, prepared))
             }
-            Kind::Residual { .. } => Ok(State::Evaluate),
+            Kind::Residual => Ok(State::Evaluate),
         }
     }
 
@@ -229,65 +242,76 @@ impl Step {
     }
 }
 
-/// Evaluates expressions over `columns` for the selected rows.
-fn evaluate(
-    exprs: &[Expr],
-    columns: &[usize],
-    group: &mut OpenGroup,
-    selection: &mut Selection,
-    context: &Context<'_>,
-) -> Result<()> {
-    let chunks = columns
-        .iter()
-        .map(|ordinal| group.chunk(*ordinal, context.request, context.source))
-        .collect::<Result<Vec<_>>>()?;
-    let rows = if selection.is_all() { RowSet::Range(selection.slice()) } else { RowSet::List(selection.rows()) };
-    let vectors = chunks.iter().map(|chunk| Arc::new(materialize(chunk, &rows))).collect();
-    let count = rows.len();
-    let passed = (context.filter)(exprs, &Batch::new(vectors, count))?;
-    if passed.len() < count {
-        selection.keep(&passed);
+impl Evaluation {
+    const fn new(exprs: Vec<Expr>, columns: Vec<usize>) -> Self {
+        Self { exprs, columns, compiled: None }
     }
-    Ok(())
+
+    /// The positions of the rows of a batch that pass; `None` for all of them.
+    fn passing(&mut self, batch: &Batch, context: &Context<'_>) -> Result<Option<Vec<u32>>> {
+        let compiled = match &mut self.compiled {
+            Some(compiled) => compiled,
+            compiled => compiled.insert((context.compile)(&self.exprs)?),
+        };
+        compiled(batch)
+    }
+
+    /// Evaluates the step for the selected rows.
+    fn apply(&mut self, group: &mut OpenGroup, selection: &mut Selection, context: &Context<'_>) -> Result<()> {
+        let load = |ordinal: &usize| group.chunk(*ordinal, context.request, context.source);
+        let chunks = self.columns.iter().map(load).collect::<Result<Vec<_>>>()?;
+        let rows = if selection.is_all() { RowSet::Range(selection.slice()) } else { RowSet::of(selection.rows()) };
+        let vectors = chunks.iter().map(|chunk| Arc::new(materialize(chunk, &rows))).collect();
+        if let Some(passed) = self.passing(&Batch::new(vectors, rows.len()), context)? {
+            selection.keep(&passed);
+        }
+        Ok(())
+    }
+
+    /// Evaluates a predicate once for each code of a chunk, if there are few enough.
+    fn map(&mut self, chunk: &Chunk, context: &Context<'_>) -> Result<Option<Prepared>> {
+        let Some(domain) = domain(chunk) else { return Ok(None) };
+        let mut table = vec![0u8; domain.rows];
+        for start in (0..domain.rows).step_by(BATCH_ROWS) {
+            let rows = start..domain.rows.min(start + BATCH_ROWS);
+            let vector = materialize(&domain, &RowSet::Range(rows.clone()));
+            match self.passing(&Batch::new(vec![Arc::new(vector)], rows.len()), context)? {
+                None => table[rows].fill(1),
+                Some(passed) => passed.iter().for_each(|row| table[start + *row as usize] = 1),
+            }
+        }
+        let on_null = chunk.has_nulls() && self.on_null(chunk, context)?;
+        Ok(Some(Prepared { kernel: Kernel::of_table(table), on_null }))
+    }
+
+    /// Whether a predicate over one column is true of NULL.
+    fn on_null(&mut self, chunk: &Chunk, context: &Context<'_>) -> Result<bool> {
+        let vector = Vector::constant(&Value::Null, chunk.ty, 1);
+        let passed = self.passing(&Batch::new(vec![Arc::new(vector)], 1), context)?;
+        Ok(passed.is_none_or(|passed| !passed.is_empty()))
+    }
 }
 
-/// Evaluates a predicate once for each code of a chunk, if there are few enough.
-fn map(expr: &Expr, chunk: &Chunk, context: &Context<'_>) -> Result<Option<Prepared>> {
-    let count = match &chunk.values {
+/// A row for each code of a chunk, if a predicate is better evaluated for those.
+fn domain(chunk: &Chunk) -> Option<Chunk> {
+    let rows = match &chunk.values {
         Values::Coded(CodedIntegers { code_max, .. }) => *code_max as usize + 1,
         Values::Text { codes: TextCodes::Coded(_) | TextCodes::Same, dictionary } => dictionary.len(),
         Values::Constant(_) => 1,
-        _ => return Ok(None),
+        _ => return None,
     };
-    if count > 1 && count * ROWS_PER_CODE_MIN > chunk.rows {
-        return Ok(None);
+    if rows > 1 && rows * ROWS_PER_CODE_MIN > chunk.rows {
+        return None;
     }
-    let all = Codes::U32((0..count as u32).collect());
+    let codes = Codes::U32((0..rows as u32).collect());
     let values = match &chunk.values {
         Values::Coded(coded) => {
-            Values::Coded(CodedIntegers { codes: all, map: coded.map.clone(), code_max: coded.code_max })
+            Values::Coded(CodedIntegers { codes, map: coded.map.clone(), code_max: coded.code_max })
         }
         Values::Text { dictionary, .. } => {
-            Values::Text { codes: TextCodes::Coded(all), dictionary: Arc::clone(dictionary) }
+            Values::Text { codes: TextCodes::Coded(codes), dictionary: Arc::clone(dictionary) }
         }
         other => other.clone(),
     };
-    let domain = Chunk { ty: chunk.ty, rows: count, values, validity: None };
-    let mut table = vec![0u8; count];
-    for start in (0..count).step_by(BATCH_ROWS) {
-        let rows = start..count.min(start + BATCH_ROWS);
-        let vector = materialize(&domain, &RowSet::Range(rows.clone()));
-        for passed in (context.filter)(std::slice::from_ref(expr), &Batch::new(vec![Arc::new(vector)], rows.len()))? {
-            table[start + passed as usize] = 1;
-        }
-    }
-    let on_null = chunk.has_nulls() && on_null(expr, chunk, context)?;
-    Ok(Some(Prepared { kernel: Kernel::of_table(table), on_null }))
-}
-
-/// Whether a predicate is true of NULL.
-fn on_null(expr: &Expr, chunk: &Chunk, context: &Context<'_>) -> Result<bool> {
-    let vector = Vector::constant(&gingham_types::Value::Null, chunk.ty, 1);
-    let passed = (context.filter)(std::slice::from_ref(expr), &Batch::new(vec![Arc::new(vector)], 1))?;
-    Ok(!passed.is_empty())
+    Some(Chunk { ty: chunk.ty, rows, values, validity: None })
 }
