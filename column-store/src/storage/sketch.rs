@@ -155,9 +155,9 @@ mod tests {
             let (mut left, mut right, mut both) = <(DistinctSketch, DistinctSketch, DistinctSketch)>::default();
             for value in 0..rows {
                 if value % 2 == 0 {
-                    left.add_integer(value)
+                    left.add_integer(value);
                 } else {
-                    right.add_integer(value)
+                    right.add_integer(value);
                 }
                 both.add_integer(value);
             }
