@@ -135,6 +135,8 @@ async function console_({ context, origin, consoleErrors }) {
   await page.waitForSelector("#routes .route");
   assert.match(String(await page.textContent("#routes")), /c → (row|column) store/);
   assert.match(String(await page.textContent("#timing")), /\d m?s /);
+  // The list of tables is read after the results are shown.
+  await page.waitForSelector("#tables button");
   assert.deepEqual(await page.locator("#tables button").allTextContents(), ["c"]);
   await page.fill("#sql", "SELECT a\n  FROM missing");
   await page.click("#run");
