@@ -36,7 +36,10 @@ pub(crate) fn translate(error: DataFusionError, catalog: &Catalog, source: &Sour
         DataFusionError::NotImplemented(message) => {
             SqlError::new("0A000", format!("not supported: {}", lower_first(&shorten(&message))))
         }
-        DataFusionError::SQL(error, _) => SqlError::syntax(shorten(&error.to_string())),
+        DataFusionError::SQL(error, _) => {
+            let text = error.to_string();
+            SqlError::syntax(lower_first(&shorten(text.strip_prefix("sql parser error: ").unwrap_or(&text))))
+        }
         DataFusionError::ArrowError(error, _) => SqlError::new("22P02", lower_first(&error.to_string())),
         other => SqlError::internal(shorten(&other.strip_backtrace())),
     }

@@ -356,7 +356,7 @@ impl Converter<'_> {
         }
         let otherwise = case.else_expr.as_ref().map(|e| self.expr(e, place)).transpose()?;
         let results = branches.iter().map(|(_, r)| r).chain(&otherwise);
-        let ty = self.result_type(results, "CASE")?;
+        let ty = result_type(results, "CASE").map_err(|error| self.locate(error, "case"))?;
         let branches = branches
             .into_iter()
             .map(|(c, r)| Ok((c, coerce(r, ty)?)))
@@ -365,27 +365,6 @@ impl Converter<'_> {
         let expr = fold(Expr::Case { branches, otherwise, ty });
         self.note_parameters(&expr);
         Ok(expr)
-    }
-
-    /// The one type of several results; TEXT if all are unknown.
-    pub(super) fn result_type<'e>(
-        &self,
-        results: impl Iterator<Item = &'e Expr>,
-        what: &str,
-    ) -> Result<SqlType, SqlError> {
-        let mut ty = SqlType::Null;
-        let mut text = false;
-        for result in results {
-            if is_unknown(result) {
-                text |= result.ty() == SqlType::Text;
-                continue;
-            }
-            ty = common_type(ty, result.ty()).ok_or_else(|| {
-                SqlError::new("42804", format!("{what} has results of types {ty} and {}", result.ty()))
-            })?;
-        }
-        let _ = text;
-        Ok(if ty == SqlType::Null { SqlType::Text } else { ty })
     }
 
     fn cast(
@@ -409,6 +388,17 @@ impl Converter<'_> {
         self.note_parameters(&expr);
         Ok(expr)
     }
+}
+
+/// The one type of several results; TEXT if all are unknown.
+pub(super) fn result_type<'e>(results: impl Iterator<Item = &'e Expr>, what: &str) -> Result<SqlType, SqlError> {
+    let mut ty = SqlType::Null;
+    for result in results.filter(|result| !is_unknown(result)) {
+        ty = common_type(ty, result.ty()).ok_or_else(|| {
+            SqlError::new("42804", format!("{what} has results of types {ty} and {}", result.ty()))
+        })?;
+    }
+    Ok(if ty == SqlType::Null { SqlType::Text } else { ty })
 }
 
 /// A constant.

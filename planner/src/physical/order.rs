@@ -192,7 +192,6 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
     let masks: Vec<Mask> = (0..1usize << count).map(spread).collect();
     let mut best: Vec<Option<Best>> = vec![None; 1 << count];
     for compact in 1..1usize << count {
-        let mask = masks[compact];
         if compact.count_ones() == 1 {
             let item = items[compact.trailing_zeros() as usize];
             if graph.items[item].dependent.is_none() {
@@ -232,7 +231,6 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
             }
             part = (part - 1) & compact;
         }
-        let _ = mask;
         best[compact] = found;
     }
     rebuild(graph, &items, &best, (1 << count) - 1)

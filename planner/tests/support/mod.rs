@@ -52,7 +52,7 @@ fn table(id: u32, name: &str, rows: u64, key: &[usize], columns: Vec<(ColumnInfo
 }
 
 /// The eight tables.
-pub fn tpch() -> Arc<Catalog> {
+pub(crate) fn tpch() -> Arc<Catalog> {
     use Range::{Dates, Int, Money, Text};
     let tables = vec![
         table(1, "region", 5, &[0], vec![column("r_regionkey", 5, Int(0, 4)), column("r_name", 5, Text), column("r_comment", 5, Text)]),
@@ -133,17 +133,17 @@ pub fn tpch() -> Arc<Catalog> {
 }
 
 /// Plans one statement.
-pub fn plan(catalog: &Arc<Catalog>, sql: &str) -> Result<Statement, SqlError> {
+pub(crate) fn plan(catalog: &Arc<Catalog>, sql: &str) -> Result<Statement, SqlError> {
     plan_routed(catalog, sql, RouteSetting::Auto)
 }
 
 /// Plans one statement with a route setting.
-pub fn plan_routed(catalog: &Arc<Catalog>, sql: &str, route: RouteSetting) -> Result<Statement, SqlError> {
+pub(crate) fn plan_routed(catalog: &Arc<Catalog>, sql: &str, route: RouteSetting) -> Result<Statement, SqlError> {
     SqlPlanner::new().plan(&PlanRequest { sql, catalog, route })
 }
 
 /// Plans one query.
-pub fn query(catalog: &Arc<Catalog>, sql: &str) -> Query {
+pub(crate) fn query(catalog: &Arc<Catalog>, sql: &str) -> Query {
     match plan(catalog, sql) {
         Ok(Statement::Query(query)) => query,
         other => panic!("{sql}\nis not a query: {other:?}"),
@@ -151,12 +151,12 @@ pub fn query(catalog: &Arc<Catalog>, sql: &str) -> Query {
 }
 
 /// A query's plan as EXPLAIN shows it.
-pub fn explained(catalog: &Arc<Catalog>, sql: &str) -> String {
+pub(crate) fn explained(catalog: &Arc<Catalog>, sql: &str) -> String {
     text(catalog, &query(catalog, sql))
 }
 
 /// A planned query as EXPLAIN shows it.
-pub fn text(catalog: &Catalog, query: &Query) -> String {
+pub(crate) fn text(catalog: &Catalog, query: &Query) -> String {
     let lines = explain::lines(query, &|id| catalog.table_by_id(id).cloned());
     lines.into_iter().map(|line| format!("{}{}\n", "  ".repeat(line.depth), line.text)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::disjunction::{hoist, implied};
 use super::{any_rejects, boolean_type, literal_true, never, push};
-use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of, push_conjuncts, substitute, uses_only};
+use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of, push_conjuncts, push_new, substitute, uses_only};
 use gingham_plan::{BinaryOp, Expr, JoinKind};
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ impl Gathered {
             match hoist(&conjunct) {
                 Some(parts) => parts.into_iter().for_each(|part| self.add(part)),
                 None => {
-                    if !literal_true(&conjunct) && !self.predicates.contains(&conjunct) {
-                        self.predicates.push(conjunct);
+                    if !literal_true(&conjunct) {
+                        push_new(conjunct, &mut self.predicates);
                     }
                 }
             }
