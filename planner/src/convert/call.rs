@@ -2,7 +2,7 @@
 
 use super::coerce::{arithmetic, cast_to, coerce, same_type};
 use super::query::Converter;
-use super::scalar::Place;
+use super::scalar::{Place, result_type};
 use datafusion_expr::expr::ScalarFunction;
 use gingham_plan::{BinaryOp, DateField, Expr, Function, SqlError};
 use gingham_types::{SqlType, Value};
@@ -28,119 +28,120 @@ impl Converter<'_> {
             arguments.push(self.expr(argument, place)?);
         }
         let name = call.name();
-        let expr = self.function(name, arguments).map_err(|error| self.locate(error, name))?;
+        let expr = function(name, arguments).map_err(|error| self.locate(error, name))?;
         self.note_parameters(&expr);
         Ok(expr)
     }
+}
 
-    fn function(&self, name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
-        use Argument::{BigInt, Double, Number, Text};
-        let text = SqlType::Text;
-        let integer = SqlType::Integer;
-        let fixed = |function, kinds: &[Argument], required: usize, ty| {
-            Ok(Expr::Call { function, arguments: typed(name, &arguments, kinds, required)?, ty })
-        };
-        match name {
-            "sqrt" => fixed(Function::Sqrt, &[Double], 1, SqlType::Double),
-            "exp" => fixed(Function::Exp, &[Double], 1, SqlType::Double),
-            "ln" => fixed(Function::Ln, &[Double], 1, SqlType::Double),
-            "log" | "log10" => fixed(Function::Log10, &[Double], 1, SqlType::Double),
-            "power" | "pow" => fixed(Function::Power, &[Double, Double], 2, SqlType::Double),
-            "sign" => fixed(Function::Sign, &[Number], 1, integer),
-            "length" | "char_length" | "character_length" => fixed(Function::Length, &[Text], 1, integer),
-            "lower" => fixed(Function::Lower, &[Text], 1, text),
-            "upper" => fixed(Function::Upper, &[Text], 1, text),
-            "trim" | "btrim" => fixed(Function::Trim, &[Text, Text], 1, text),
-            "ltrim" => fixed(Function::TrimStart, &[Text, Text], 1, text),
-            "rtrim" => fixed(Function::TrimEnd, &[Text, Text], 1, text),
-            "replace" => fixed(Function::Replace, &[Text, Text, Text], 3, text),
-            "substring" | "substr" => fixed(Function::Substring, &[Text, BigInt, BigInt], 2, text),
-            "strpos" | "instr" => fixed(Function::Position, &[Text, Text], 2, integer),
-            "left" => fixed(Function::Left, &[Text, BigInt], 2, text),
-            "right" => fixed(Function::Right, &[Text, BigInt], 2, text),
-            "repeat" => fixed(Function::Repeat, &[Text, BigInt], 2, text),
-            "reverse" => fixed(Function::Reverse, &[Text], 1, text),
-            "starts_with" => fixed(Function::StartsWith, &[Text, Text], 2, SqlType::Boolean),
-            "lpad" | "rpad" => {
-                let function = if name == "lpad" { Function::PadStart } else { Function::PadEnd };
-                if arguments.len() == 2 {
-                    arguments.push(Expr::literal(Value::Text(" ".into()), text));
-                }
-                Ok(Expr::Call { function, arguments: typed(name, &arguments, &[Text, BigInt, Text], 3)?, ty: text })
+/// A function's call with arguments of the types it wants.
+fn function(name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
+    use Argument::{BigInt, Double, Number, Text};
+    let text = SqlType::Text;
+    let integer = SqlType::Integer;
+    let fixed = |function, kinds: &[Argument], required: usize, ty| {
+        Ok(Expr::Call { function, arguments: typed(name, &arguments, kinds, required)?, ty })
+    };
+    match name {
+        "sqrt" => fixed(Function::Sqrt, &[Double], 1, SqlType::Double),
+        "exp" => fixed(Function::Exp, &[Double], 1, SqlType::Double),
+        "ln" => fixed(Function::Ln, &[Double], 1, SqlType::Double),
+        "log" | "log10" => fixed(Function::Log10, &[Double], 1, SqlType::Double),
+        "power" | "pow" => fixed(Function::Power, &[Double, Double], 2, SqlType::Double),
+        "sign" => fixed(Function::Sign, &[Number], 1, integer),
+        "length" | "char_length" | "character_length" => fixed(Function::Length, &[Text], 1, integer),
+        "lower" => fixed(Function::Lower, &[Text], 1, text),
+        "upper" => fixed(Function::Upper, &[Text], 1, text),
+        "trim" | "btrim" => fixed(Function::Trim, &[Text, Text], 1, text),
+        "ltrim" => fixed(Function::TrimStart, &[Text, Text], 1, text),
+        "rtrim" => fixed(Function::TrimEnd, &[Text, Text], 1, text),
+        "replace" => fixed(Function::Replace, &[Text, Text, Text], 3, text),
+        "substring" | "substr" => fixed(Function::Substring, &[Text, BigInt, BigInt], 2, text),
+        "strpos" | "instr" => fixed(Function::Position, &[Text, Text], 2, integer),
+        "left" => fixed(Function::Left, &[Text, BigInt], 2, text),
+        "right" => fixed(Function::Right, &[Text, BigInt], 2, text),
+        "repeat" => fixed(Function::Repeat, &[Text, BigInt], 2, text),
+        "reverse" => fixed(Function::Reverse, &[Text], 1, text),
+        "starts_with" => fixed(Function::StartsWith, &[Text, Text], 2, SqlType::Boolean),
+        "lpad" | "rpad" => {
+            let function = if name == "lpad" { Function::PadStart } else { Function::PadEnd };
+            if arguments.len() == 2 {
+                arguments.push(Expr::literal(Value::Text(" ".into()), text));
             }
-            "concat" => {
-                let arguments = arguments.into_iter().map(|a| cast_to(a, text)).collect::<Result<_, _>>()?;
-                Ok(Expr::Call { function: Function::ConcatAll, arguments, ty: text })
+            Ok(Expr::Call { function, arguments: typed(name, &arguments, &[Text, BigInt, Text], 3)?, ty: text })
+        }
+        "concat" => {
+            let arguments = arguments.into_iter().map(|a| cast_to(a, text)).collect::<Result<_, _>>()?;
+            Ok(Expr::Call { function: Function::ConcatAll, arguments, ty: text })
+        }
+        "abs" => {
+            let arguments = typed(name, &arguments, &[Number], 1)?;
+            let ty = arguments[0].ty();
+            Ok(Expr::Call { function: Function::Abs, arguments, ty })
+        }
+        "ceil" | "ceiling" => rounding(name, Function::Ceil, arguments),
+        "floor" => rounding(name, Function::Floor, arguments),
+        "round" => rounding(name, Function::Round, arguments),
+        "trunc" => rounding(name, Function::Truncate, arguments),
+        "mod" => match <[Expr; 2]>::try_from(arguments) {
+            Ok([a, b]) => arithmetic(BinaryOp::Modulo, a, b),
+            Err(arguments) => Err(wrong_count(name, arguments.len())),
+        },
+        "octet_length" => match arguments.as_slice() {
+            [a] if a.ty() == SqlType::Blob => {
+                Ok(Expr::Call { function: Function::OctetLength, arguments, ty: integer })
             }
-            "abs" => {
-                let arguments = typed(name, &arguments, &[Number], 1)?;
-                let ty = arguments[0].ty();
-                Ok(Expr::Call { function: Function::Abs, arguments, ty })
+            _ => fixed(Function::OctetLength, &[Text], 1, integer),
+        },
+        "coalesce" | "ifnull" | "greatest" | "least" => same_typed(name, arguments),
+        "nullif" => match <[Expr; 2]>::try_from(arguments) {
+            Ok([a, b]) => {
+                let types = format!("{} and {}", a.ty(), b.ty());
+                let (a, b) = same_type(a, b).map_err(|error| {
+                    error.unwrap_or_else(|| SqlError::new("42804", format!("nullif compares {types}")))
+                })?;
+                let ty = a.ty();
+                Ok(Expr::Call { function: Function::NullIf, arguments: vec![a, b], ty })
             }
-            "ceil" | "ceiling" => rounding(name, Function::Ceil, arguments),
-            "floor" => rounding(name, Function::Floor, arguments),
-            "round" => rounding(name, Function::Round, arguments),
-            "trunc" => rounding(name, Function::Truncate, arguments),
-            "mod" => match <[Expr; 2]>::try_from(arguments) {
-                Ok([a, b]) => arithmetic(BinaryOp::Modulo, a, b),
-                Err(arguments) => Err(wrong_count(name, arguments.len())),
-            },
-            "octet_length" => match arguments.as_slice() {
-                [a] if a.ty() == SqlType::Blob => {
-                    Ok(Expr::Call { function: Function::OctetLength, arguments, ty: integer })
-                }
-                _ => fixed(Function::OctetLength, &[Text], 1, integer),
-            },
-            "coalesce" | "ifnull" | "greatest" | "least" => self.same_typed(name, arguments),
-            "nullif" => match <[Expr; 2]>::try_from(arguments) {
-                Ok([a, b]) => {
-                    let types = format!("{} and {}", a.ty(), b.ty());
-                    let (a, b) = same_type(a, b).map_err(|error| {
-                        error.unwrap_or_else(|| SqlError::new("42804", format!("nullif compares {types}")))
-                    })?;
-                    let ty = a.ty();
-                    Ok(Expr::Call { function: Function::NullIf, arguments: vec![a, b], ty })
-                }
-                Err(arguments) => Err(wrong_count(name, arguments.len())),
-            },
-            "extract" | "date_part" => extract(name, arguments),
-            "year" | "quarter" | "month" | "week" | "day" | "hour" | "minute" | "second" => {
-                arguments.insert(0, Expr::literal(Value::Text(name.to_owned()), text));
-                extract(name, arguments)
-            }
-            "date_trunc" => date_trunc(name, arguments),
-            "date" => match <[Expr; 1]>::try_from(arguments) {
-                Ok([a]) => cast_to(a, SqlType::Date),
-                Err(arguments) => Err(wrong_count(name, arguments.len())),
-            },
-            _ => Err(SqlError::new("42883", format!("function {name} does not exist"))),
+            Err(arguments) => Err(wrong_count(name, arguments.len())),
+        },
+        "extract" | "date_part" => extract(name, arguments),
+        "year" | "quarter" | "month" | "week" | "day" | "hour" | "minute" | "second" => {
+            arguments.insert(0, Expr::literal(Value::Text(name.to_owned()), text));
+            extract(name, arguments)
+        }
+        "date_trunc" => date_trunc(name, arguments),
+        "date" => match <[Expr; 1]>::try_from(arguments) {
+            Ok([a]) => cast_to(a, SqlType::Date),
+            Err(arguments) => Err(wrong_count(name, arguments.len())),
+        },
+        _ => Err(SqlError::new("42883", format!("function {name} does not exist"))),
+    }
+}
+
+/// Functions whose arguments and result have one type.
+fn same_typed(name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
+    let function = match name {
+        "greatest" => Function::Greatest,
+        "least" => Function::Least,
+        _ => Function::Coalesce,
+    };
+    if arguments.is_empty() || (name == "ifnull" && arguments.len() != 2) {
+        return Err(wrong_count(name, arguments.len()));
+    }
+    let ty = result_type(arguments.iter(), name)?;
+    arguments = arguments.into_iter().map(|a| coerce(a, ty)).collect::<Result<_, _>>()?;
+    if function == Function::Coalesce {
+        // What follows a value that is never NULL is never looked at, nor are NULLs.
+        arguments.retain(|a| !matches!(a, Expr::Literal { value: Value::Null, .. }));
+        if let Some(first) = arguments.iter().position(|a| matches!(a, Expr::Literal { .. })) {
+            arguments.truncate(first + 1);
         }
     }
-
-    /// Functions whose arguments and result have one type.
-    fn same_typed(&self, name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
-        let function = match name {
-            "greatest" => Function::Greatest,
-            "least" => Function::Least,
-            _ => Function::Coalesce,
-        };
-        if arguments.is_empty() || (name == "ifnull" && arguments.len() != 2) {
-            return Err(wrong_count(name, arguments.len()));
-        }
-        let ty = self.result_type(arguments.iter(), name)?;
-        arguments = arguments.into_iter().map(|a| coerce(a, ty)).collect::<Result<_, _>>()?;
-        if function == Function::Coalesce {
-            // What follows a value that is never NULL is never looked at, nor are NULLs.
-            arguments.retain(|a| !matches!(a, Expr::Literal { value: Value::Null, .. }));
-            if let Some(first) = arguments.iter().position(|a| matches!(a, Expr::Literal { .. })) {
-                arguments.truncate(first + 1);
-            }
-        }
-        match arguments.len() {
-            0 => Ok(Expr::literal(Value::Null, ty)),
-            1 => Ok(arguments.swap_remove(0)),
-            _ => Ok(Expr::Call { function, arguments, ty }),
-        }
+    match arguments.len() {
+        0 => Ok(Expr::literal(Value::Null, ty)),
+        1 => Ok(arguments.swap_remove(0)),
+        _ => Ok(Expr::Call { function, arguments, ty }),
     }
 }
 
@@ -153,8 +154,9 @@ fn typed(name: &str, arguments: &[Expr], kinds: &[Argument], required: usize) ->
     if arguments.len() < required || arguments.len() > kinds.len() {
         return Err(wrong_count(name, arguments.len()));
     }
-    let wrong =
-        |ty: SqlType| SqlError::new("42883", format!("function {name} does not take {ty}")).hint("cast the argument");
+    let wrong = |ty: SqlType| {
+        SqlError::new("42883", format!("function {name} does not take {ty}")).hint("cast the argument")
+    };
     let convert = |(argument, kind): (&Expr, &Argument)| {
         let ty = argument.ty();
         let target = match kind {

@@ -29,11 +29,16 @@ pub(crate) fn push_conjuncts(expr: Expr, list: &mut Vec<Expr>) {
             push_conjuncts(*right, list);
         }
         Expr::Literal { value: Value::Boolean(true), .. } => {}
-        other => {
-            if !list.contains(&other) {
-                list.push(other);
-            }
-        }
+        other => push_new(other, list),
+    }
+}
+
+/// Appends a predicate unless the list has it. Long lists are not searched: that would
+/// take time with the square of their length, and repeats do no harm.
+pub(crate) fn push_new(predicate: Expr, list: &mut Vec<Expr>) {
+    const SEARCHED_MAX: usize = 64;
+    if list.len() > SEARCHED_MAX || !list.contains(&predicate) {
+        list.push(predicate);
     }
 }
 

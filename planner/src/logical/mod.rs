@@ -12,6 +12,8 @@ mod idset;
 pub(crate) mod pushdown;
 mod rel;
 
-pub(crate) use condition::{columns_of, conjuncts, disjuncts, push_conjuncts, rejects_null, substitute, uses_only};
+pub(crate) use condition::{
+    columns_of, conjuncts, disjuncts, push_conjuncts, push_new, rejects_null, substitute, uses_only,
+};
 pub(crate) use idset::IdSet;
 pub(crate) use rel::{Columns, Dependent, Id, Join, Rel, Scan};

@@ -40,16 +40,14 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
     match rel {
         Rel::Scan(mut scan) => {
             for predicate in predicates {
-                if !scan.filters.contains(&predicate) {
-                    scan.filters.push(predicate);
-                }
+                super::push_new(predicate, &mut scan.filters);
             }
             Rel::Scan(scan)
         }
         Rel::Values { .. } | Rel::Cte { .. } => rel.filter(predicates),
         Rel::Join(mut join) if stays_full(&join, &predicates) => {
-            join.left = push(join.left, Vec::new(), columns);
-            join.right = push(join.right, Vec::new(), columns);
+            join.left = push(unordered(join.left), Vec::new(), columns);
+            join.right = push(unordered(join.right), Vec::new(), columns);
             Rel::Join(join).filter(predicates)
         }
         Rel::Filter { .. } | Rel::Extend { .. } | Rel::Join(_) | Rel::Block { .. } => {
@@ -72,7 +70,7 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
                     above.push(predicate);
                 }
             }
-            let input = Box::new(push(*input, below, columns));
+            let input = Box::new(push(unordered(*input), below, columns));
             Rel::Aggregate { input, groups, aggregates }.filter(above)
         }
         Rel::Sort { input, keys, limit: None, offset: None } => {
@@ -98,14 +96,12 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             Rel::Union { inputs, columns: outputs }
         }
         Rel::Apply { kind, input, subplan, output } => {
-            let available = input.outputs();
             let added: IdSet = output.iter().copied().collect();
             let (above, below) = predicates.into_iter().partition(|p| {
                 let mut used = IdSet::default();
                 super::columns_of(p, &mut used);
                 used.intersects(&added)
             });
-            let _ = available;
             let input = Box::new(push(*input, below, columns));
             let subplan = Box::new(push(*subplan, Vec::new(), columns));
             Rel::Apply { kind, input, subplan, output }.filter(above)
@@ -180,29 +176,36 @@ fn gather_join(mut join: Join, block: &mut Gathered, columns: &Columns) {
             for predicate in join.on {
                 block.add(predicate);
             }
-            gather(join.left, block, columns);
-            gather(join.right, block, columns);
+            gather(unordered(join.left), block, columns);
+            gather(unordered(join.right), block, columns);
         }
         // Its inputs are pushed into when the block is finished.
         JoinKind::Full => block.inputs.push(Rel::Join(Box::new(join))),
         JoinKind::Left | JoinKind::Semi | JoinKind::Anti | JoinKind::Mark => {
             let provided = join.left.outputs();
-            let right_columns = join.right.outputs();
             let mut on = Vec::new();
-            for (index, predicate) in join.on.into_iter().enumerate() {
+            for predicate in join.on {
                 // A semi join drops left rows that fail; the others keep them.
-                let left_only = uses_only(&predicate, &provided) && !super::uses_only(&predicate, &IdSet::default());
+                let left_only = uses_only(&predicate, &provided) && !uses_only(&predicate, &IdSet::default());
                 if join.kind == JoinKind::Semi && left_only {
                     block.add(predicate);
                 } else {
-                    let _ = index;
                     on.push(predicate);
                 }
             }
-            let _ = right_columns;
-            block.add_dependent(join.kind, join.right, on, join.null_aware, join.mark);
-            gather(join.left, block, columns);
+            block.add_dependent(join.kind, unordered(join.right), on, join.null_aware, join.mark);
+            gather(unordered(join.left), block, columns);
         }
+    }
+}
+
+/// `rel` without an order that nothing above keeps.
+fn unordered(rel: Rel) -> Rel {
+    match rel {
+        Rel::Sort { input, limit: None, offset: None, .. } => unordered(*input),
+        Rel::Extend { input, expressions } => Rel::Extend { input: Box::new(unordered(*input)), expressions },
+        Rel::Filter { input, predicates } => Rel::Filter { input: Box::new(unordered(*input)), predicates },
+        other => other,
     }
 }
 

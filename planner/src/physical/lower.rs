@@ -2,9 +2,11 @@
 
 use super::access::choose;
 use super::dynamic::{attach, droppable};
+use super::eager::{above, aggregate_first};
 use super::estimate::{Estimate, Estimator};
 use super::graph::{Graph, Mask, key_share};
 use super::order::{Side, Tree, choose_build, order};
+use super::ordered::deliver;
 use super::selectivity::selectivity;
 use crate::logical::{Dependent, Id, IdSet, Rel, Scan, columns_of};
 use gingham_plan::{
@@ -70,11 +72,17 @@ impl Lowering<'_> {
             Rel::Sort { input, keys, limit, offset } => {
                 let mut needed = required.clone();
                 keys.iter().for_each(|k| columns_of(&k.expr, &mut needed));
-                let Lowered { node, layout, rows } = self.lower(*input, &needed)?;
+                let Lowered { mut node, layout, rows } = self.lower(*input, &needed)?;
                 let keys = keys
                     .into_iter()
                     .map(|key| Ok(SortKey { expr: self.place(key.expr, &layout)?, ..key }))
-                    .collect::<Result<_, SqlError>>()?;
+                    .collect::<Result<Vec<SortKey>, SqlError>>()?;
+                if deliver(&mut node, &keys, limit.as_ref(), offset.as_ref(), &self.estimator, self.setting) {
+                    if limit.is_some() || offset.is_some() {
+                        node = Node::Limit { input: Box::new(node), limit, offset };
+                    }
+                    return Ok(Lowered { node, layout, rows });
+                }
                 Ok(Lowered { node: Node::Sort { input: Box::new(node), keys, limit, offset }, layout, rows })
             }
             Rel::Limit { input, limit, offset } => {
@@ -265,6 +273,26 @@ impl Lowering<'_> {
     ) -> Result<Lowered, SqlError> {
         let aggregates: Vec<(Id, AggregateCall)> =
             aggregates.into_iter().filter(|(id, _)| required.contains(*id)).collect();
+        let input = match aggregate_first(input, &groups, &aggregates, &self.estimator) {
+            Err(input) => input,
+            Ok(joined) => {
+                let columns = self.estimator.columns;
+                let needed: IdSet =
+                    groups.iter().map(|(id, _)| *id).chain(aggregates.iter().map(|(id, _)| *id)).collect();
+                let Lowered { node, layout: below, rows } = self.lower(joined, &needed)?;
+                let mut layout = Vec::with_capacity(groups.len() + aggregates.len());
+                let mut expressions = Vec::with_capacity(groups.len() + aggregates.len());
+                for (id, expr) in groups {
+                    layout.push(id);
+                    expressions.push(self.place(expr, &below)?);
+                }
+                for (id, call) in &aggregates {
+                    layout.push(*id);
+                    expressions.push(self.place(above(*id, call, columns), &below)?);
+                }
+                return Ok(Lowered { node: Node::Project { input: Box::new(node), expressions }, layout, rows });
+            }
+        };
         let mut needed = IdSet::default();
         groups.iter().for_each(|(_, e)| columns_of(e, &mut needed));
         for (_, call) in &aggregates {
@@ -387,9 +415,7 @@ impl Lowering<'_> {
         match tree {
             Tree::Leaf(item) => {
                 let needed = parts.needed(mask);
-                let Some(rel) = parts.inputs[*item].take() else {
-                    return Err(SqlError::internal("an input is used twice"));
-                };
+                let Some(rel) = parts.inputs[*item].take() else { return Err(SqlError::internal("an input is used twice")) };
                 self.lower(rel, &needed)
             }
             Tree::Inner(a, b) => {
@@ -479,8 +505,7 @@ impl Lowering<'_> {
                 if *null_equal || !droppable(kind, builds_left, null_aware) {
                     return None;
                 }
-                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) =
-                    (build_key, probe_key)
+                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) = (build_key, probe_key)
                 else {
                     return None;
                 };

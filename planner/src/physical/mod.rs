@@ -2,10 +2,12 @@
 
 mod access;
 mod dynamic;
+mod eager;
 mod estimate;
 mod graph;
 mod lower;
 mod order;
+mod ordered;
 mod plan;
 mod selectivity;
 

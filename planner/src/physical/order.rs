@@ -166,10 +166,7 @@ fn components(graph: &Graph) -> Vec<Mask> {
         for (index, item) in graph.items.iter().enumerate() {
             let own = item.dependent.is_some() && item.needs != 0;
             let taken = components.iter().any(|c| c >> index & 1 == 1);
-            if own
-                && !taken
-                && let Some(component) = components.iter_mut().find(|c| item.needs & !**c == 0)
-            {
+            if own && !taken && let Some(component) = components.iter_mut().find(|c| item.needs & !**c == 0) {
                 *component |= 1 << index;
                 changed = true;
             }
@@ -189,13 +186,13 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
     let items: Vec<usize> = bits(component).collect();
     let count = items.len();
     // Positions within the component make small table indexes.
-    let spread =
-        |compact: usize| -> Mask { bits(compact as Mask).fold(0, |mask, position| mask | 1 << items[position]) };
+    let spread = |compact: usize| -> Mask {
+        bits(compact as Mask).fold(0, |mask, position| mask | 1 << items[position])
+    };
     let masks: Vec<Mask> = (0..1usize << count).map(spread).collect();
     let mut best: Vec<Option<Best>> = vec![None; 1 << count];
     for compact in 1..1usize << count {
-        let mask = masks[compact];
-        if compact.is_power_of_two() {
+        if compact.count_ones() == 1 {
             let item = items[compact.trailing_zeros() as usize];
             if graph.items[item].dependent.is_none() {
                 best[compact] = Some(Best { cost: 0.0, left: 0, right: 0 });
@@ -234,19 +231,18 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
             }
             part = (part - 1) & compact;
         }
-        let _ = mask;
         best[compact] = found;
     }
     rebuild(graph, &items, &best, (1 << count) - 1)
 }
 
 fn rebuild(graph: &Graph, items: &[usize], best: &[Option<Best>], compact: usize) -> Option<Tree> {
-    if compact.is_power_of_two() {
+    if compact.count_ones() == 1 {
         return Some(Tree::Leaf(items[compact.trailing_zeros() as usize]));
     }
     let Best { left, right, .. } = best[compact]?;
     let below = rebuild(graph, items, best, left as usize)?;
-    if right.is_power_of_two() {
+    if right.count_ones() == 1 {
         let item = items[right.trailing_zeros() as usize];
         if graph.items[item].dependent.is_some() {
             return Some(Tree::Dependent(Box::new(below), item));
@@ -274,9 +270,9 @@ fn greedy(graph: &Graph, component: Mask) -> Option<Tree> {
                     consider(dependent_cost(graph, mask, *item), a, Err(position));
                 }
             }
-            for (b, other) in trees.iter().enumerate().skip(a + 1) {
-                if graph.connected(mask, other.mask()) {
-                    consider(join_cost(graph, mask, other.mask()), a, Ok(b));
+            for b in a + 1..trees.len() {
+                if graph.connected(mask, trees[b].mask()) {
+                    consider(join_cost(graph, mask, trees[b].mask()), a, Ok(b));
                 }
             }
         }

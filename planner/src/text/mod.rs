@@ -30,7 +30,13 @@ pub(crate) fn parse<T>(
     let dialect = GinghamDialect::default();
     let mut parser =
         Parser::new(&dialect).with_recursion_limit(NESTING_MAX).with_tokens_with_locations(tokens.to_vec());
-    let result = read(&mut parser).map_err(|error| parser_error(&error, &parser))?;
+    let result = read(&mut parser).map_err(|error| {
+        let error = parser_error(&error, &parser);
+        match tokens.last().map(|t| t.span.end) {
+            Some(end) if error.position.is_none() => error.at(position(end).0, position(end).1),
+            _ => error,
+        }
+    })?;
     while parser.consume_token(&Token::SemiColon) {}
     let next = parser.peek_token_ref();
     if next.token != Token::EOF {
@@ -59,7 +65,8 @@ fn parser_error(error: &ParserError, parser: &Parser) -> SqlError {
         || message.replace("Expected: ", "expected ").replace(", found: ", ", found "),
         |m| format!("{}, found the end of the statement", m.replace("Expected: ", "expected ")),
     );
-    let error = SqlError::syntax(lower_first(message.strip_prefix("sql parser error: ").unwrap_or(&message)));
+    let message = message.strip_prefix("sql parser error: ").unwrap_or(&message).trim_end_matches('.');
+    let error = SqlError::syntax(lower_first(message));
     let at = located.or_else(|| {
         let start = parser.peek_token_ref().span.start;
         (start.line > 0).then(|| position(start))

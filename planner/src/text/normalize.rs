@@ -9,8 +9,8 @@
 use super::source::position;
 use gingham_plan::SqlError;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
-    Spanned, VisitMut, VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
+    Spanned, Value, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -41,7 +41,7 @@ impl VisitorMut for Normalizer {
             if with_ties || percent {
                 return ControlFlow::Break(SqlError::unsupported("FETCH … WITH TIES or PERCENT"));
             }
-            let one = || Expr::value(sqlparser::ast::Value::Number("1".into(), false));
+            let one = || Expr::value(Value::Number("1".into(), false));
             let limit = Some(quantity.unwrap_or_else(one));
             match &mut query.limit_clause {
                 Some(LimitClause::LimitOffset { limit: existing @ None, .. }) => *existing = limit,
@@ -74,8 +74,28 @@ impl VisitorMut for Normalizer {
             let op = op.clone();
             balance(expr, &op);
         }
-        if let Expr::AtTimeZone { .. } = expr {
-            return ControlFlow::Break(at(SqlError::unsupported("AT TIME ZONE"), expr));
+        match expr {
+            Expr::AtTimeZone { .. } => return ControlFlow::Break(at(SqlError::unsupported("AT TIME ZONE"), expr)),
+            Expr::Function(call) if call.over.is_some() => {
+                let error = SqlError::unsupported(format!("a window function ({} … OVER)", call.name));
+                return ControlFlow::Break(at(error, &call.name));
+            }
+            Expr::Value(value) => {
+                // `1e5` is a DOUBLE; the binder would make a DECIMAL of it.
+                if let Value::Number(text, _) = &value.value
+                    && text.contains(['e', 'E'])
+                {
+                    let text = Value::SingleQuotedString(text.replace('_', ""));
+                    *expr = Expr::Cast {
+                        kind: CastKind::Cast,
+                        expr: Box::new(Expr::Value(text.with_span(value.span))),
+                        data_type: DataType::DoublePrecision,
+                        array: false,
+                        format: None,
+                    };
+                }
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -116,8 +136,7 @@ pub(crate) fn name_items(items: &mut [SelectItem]) {
             _ => continue,
         };
         // What a wildcard brings is not known here, so nothing beside it may look like a column.
-        let unique =
-            if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
+        let unique = if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
         if plain && unique == name {
             taken.insert(name);
             continue;
@@ -138,7 +157,7 @@ pub(crate) fn name_items(items: &mut [SelectItem]) {
 
 /// An identifier as it compares: lower case unless quoted.
 pub(crate) fn folded(ident: &Ident) -> String {
-    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() }
+    if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() }
 }
 
 /// Rebuilds a chain of one logical operator as a balanced tree.

@@ -16,6 +16,11 @@ const LOGICAL_CHAIN_MAX: usize = 4_000;
 const OPERATOR_CHAIN_MAX: usize = 250;
 /// Most relations joined in one FROM clause.
 const JOIN_CHAIN_MAX: usize = 200;
+/// Deepest nesting of CASE and of forms such as `CAST (…)`. Where one does not parse, the
+/// parser reads it again as a plain call, so the time of an error doubles with each level.
+const FORM_NESTING_MAX: usize = 12;
+/// Deepest nesting of SELECT, which costs the most stack.
+const SELECT_NESTING_MAX: usize = 24;
 /// Highest parameter number.
 const PARAMETERS_MAX: usize = 32_766;
 
@@ -34,7 +39,7 @@ impl Source {
         let dialect = GinghamDialect::default();
         let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|error| {
             let location = error.location;
-            SqlError::syntax(lower_first(&error.message)).at(location.line as u32, location.column as u32)
+            SqlError::syntax(lower_first(error.message.trim_end_matches('.'))).at(location.line as u32, location.column as u32)
         })?;
         let (tokens, parameter_count) = number_parameters(tokens)?;
         check_chains(&tokens)?;
@@ -137,12 +142,20 @@ fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
         operators: usize,
         set_operations: usize,
         joins: usize,
+        /// Forms and SELECTs that this pair of parentheses is in.
+        forms: usize,
+        selects: usize,
     }
+    let mut previous = Keyword::NoKeyword;
     let mut stack = vec![Chain::default()];
     for token in tokens {
         let Some(chain) = stack.last_mut() else { break };
         match &token.token {
-            Token::LParen | Token::LBracket => stack.push(Chain::default()),
+            Token::LParen | Token::LBracket => {
+                let forms = chain.forms + usize::from(opens_form(previous));
+                let selects = chain.selects;
+                stack.push(Chain { forms, selects, ..Chain::default() });
+            }
             Token::RParen | Token::RBracket => {
                 if stack.len() > 1 {
                     stack.pop();
@@ -159,9 +172,15 @@ fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
                 }
                 Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => chain.set_operations += 1,
                 Keyword::JOIN => chain.joins += 1,
-                Keyword::SELECT | Keyword::FROM | Keyword::WHERE | Keyword::WHEN | Keyword::THEN => {
+                Keyword::FROM | Keyword::WHERE | Keyword::WHEN | Keyword::THEN => {
                     (chain.operators, chain.logical) = (0, 0);
                 }
+                Keyword::SELECT => {
+                    (chain.operators, chain.logical) = (0, 0);
+                    chain.selects += 1;
+                }
+                Keyword::CASE => chain.forms += 1,
+                Keyword::END => chain.forms = chain.forms.saturating_sub(1),
                 _ => {}
             },
             Token::Word(_)
@@ -171,24 +190,60 @@ fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
             | Token::Period => {}
             _ => chain.operators += 1,
         }
+        previous = match &token.token {
+            Token::Word(Word { keyword, quote_style: None, .. }) => *keyword,
+            _ => Keyword::NoKeyword,
+        };
+        let chain = stack.last().copied().unwrap_or_default();
+        // A set operation's SELECTs stand side by side.
+        let selects = chain.selects.saturating_sub(chain.set_operations);
         let too_long = [
-            (chain_of(&stack).0, LOGICAL_CHAIN_MAX, "AND and OR operands"),
-            (chain_of(&stack).1, OPERATOR_CHAIN_MAX, "operators without parentheses"),
-            (chain_of(&stack).2, OPERATOR_CHAIN_MAX, "set operations"),
-            (chain_of(&stack).3, JOIN_CHAIN_MAX, "joins"),
+            (chain.logical, LOGICAL_CHAIN_MAX, "AND and OR operands in a row"),
+            (chain.operators, OPERATOR_CHAIN_MAX, "operators without parentheses"),
+            (chain.set_operations, OPERATOR_CHAIN_MAX, "set operations in a row"),
+            (chain.joins, JOIN_CHAIN_MAX, "joins"),
+            (chain.forms, FORM_NESTING_MAX, "levels of CASE, CAST and the like"),
+            (selects, SELECT_NESTING_MAX, "levels of SELECT"),
         ];
         for (length, limit, what) in too_long {
             if length > limit {
                 let (line, column) = position(token.span.start);
-                return Err(SqlError::new("54001", format!("more than {limit} {what} in a row")).at(line, column));
+                return Err(SqlError::new("54001", format!("more than {limit} {what}")).at(line, column));
             }
         }
     }
-    return Ok(());
+    Ok(())
+}
 
-    fn chain_of(stack: &[Chain]) -> (usize, usize, usize, usize) {
-        stack.last().map_or((0, 0, 0, 0), |c| (c.logical, c.operators, c.set_operations, c.joins))
-    }
+/// Whether the parser has a rule of its own for a word followed by a parenthesis.
+const fn opens_form(word: Keyword) -> bool {
+    matches!(
+        word,
+        Keyword::CAST
+            | Keyword::TRY_CAST
+            | Keyword::SAFE_CAST
+            | Keyword::CONVERT
+            | Keyword::TRY_CONVERT
+            | Keyword::CASE
+            | Keyword::EXISTS
+            | Keyword::EXTRACT
+            | Keyword::CEIL
+            | Keyword::FLOOR
+            | Keyword::POSITION
+            | Keyword::SUBSTR
+            | Keyword::SUBSTRING
+            | Keyword::OVERLAY
+            | Keyword::TRIM
+            | Keyword::INTERVAL
+            | Keyword::ARRAY
+            | Keyword::STRUCT
+            | Keyword::MATCH
+            | Keyword::MAP
+            | Keyword::FROM
+            | Keyword::NOT
+            | Keyword::PRIOR
+            | Keyword::CONNECT_BY_ROOT
+    )
 }
 
 #[cfg(test)]

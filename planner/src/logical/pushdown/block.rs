@@ -2,7 +2,7 @@
 
 use super::disjunction::{hoist, implied};
 use super::{any_rejects, boolean_type, literal_true, never, push};
-use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of, push_conjuncts, substitute, uses_only};
+use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of, push_conjuncts, push_new, substitute, uses_only};
 use gingham_plan::{BinaryOp, Expr, JoinKind};
 use std::collections::HashMap;
 
@@ -26,8 +26,8 @@ impl Gathered {
             match hoist(&conjunct) {
                 Some(parts) => parts.into_iter().for_each(|part| self.add(part)),
                 None => {
-                    if !literal_true(&conjunct) && !self.predicates.contains(&conjunct) {
-                        self.predicates.push(conjunct);
+                    if !literal_true(&conjunct) {
+                        push_new(conjunct, &mut self.predicates);
                     }
                 }
             }
@@ -52,14 +52,7 @@ impl Gathered {
     }
 
     /// Adds a dependent join below those gathered so far.
-    pub(super) fn add_dependent(
-        &mut self,
-        kind: JoinKind,
-        right: Rel,
-        on: Vec<Expr>,
-        null_aware: bool,
-        mark: Option<Id>,
-    ) {
+    pub(super) fn add_dependent(&mut self, kind: JoinKind, right: Rel, on: Vec<Expr>, null_aware: bool, mark: Option<Id>) {
         self.dependents.insert(0, Dependent { kind, right, on, null_aware, mark });
     }
 
@@ -101,8 +94,7 @@ impl Gathered {
             all.extend(self.definitions.iter().map(|(id, _)| *id));
             return Rel::Values { rows: Vec::new(), columns: all.iter().collect() };
         }
-        let dependents: Vec<Dependent> =
-            self.dependents.into_iter().map(|d| finish_dependent(d, &all, columns)).collect();
+        let dependents: Vec<Dependent> = self.dependents.into_iter().map(|d| finish_dependent(d, &all, columns)).collect();
         let mut inputs: Vec<Rel> =
             self.inputs.into_iter().zip(own).map(|(input, predicates)| push(input, predicates, columns)).collect();
         // Conditions without columns are checked once, below everything, where there is one input.
