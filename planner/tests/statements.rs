@@ -4,8 +4,8 @@
 mod support;
 
 use gingham_plan::{
-    Catalog, ColumnInfo, Conflict, Expr, IndexId, IndexInfo, Node, Route, RouteSetting, RowAccess, Statement, Storage, TableId,
-    TableInfo, TableStatistics, ViewInfo,
+    Catalog, ColumnInfo, Conflict, Expr, IndexId, IndexInfo, Node, Route, RouteSetting, RowAccess, Statement, Storage,
+    TableId, TableInfo, TableStatistics, ViewInfo,
 };
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
@@ -73,18 +73,12 @@ fn an_index_finds_rows_and_ranges_are_bounded() {
         Node::Scan(scan) => scan.route,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(
-        scan("SELECT a FROM t WHERE e = 5"),
-        Route::Row(RowAccess::Keys { index: Some(IndexId(3)), .. })
-    ));
+    assert!(matches!(scan("SELECT a FROM t WHERE e = 5"), Route::Row(RowAccess::Keys { index: Some(IndexId(3)), .. })));
     assert!(matches!(
         scan("SELECT b FROM t WHERE a IN (1, 2, 3)"),
         Route::Row(RowAccess::Keys { index: None, keys }) if keys.len() == 3
     ));
-    assert!(matches!(
-        scan("SELECT b FROM t WHERE a = 1 AND b = 'y'"),
-        Route::Row(RowAccess::Keys { index: None, .. })
-    ));
+    assert!(matches!(scan("SELECT b FROM t WHERE a = 1 AND b = 'y'"), Route::Row(RowAccess::Keys { index: None, .. })));
     assert_eq!(scan("SELECT c FROM t WHERE c > 1"), Route::Column);
 }
 
@@ -101,7 +95,8 @@ fn routes_can_be_forced() {
 
 #[test]
 fn insert_fills_casts_and_defaults() {
-    let Statement::Insert(insert) = ok("INSERT INTO t (a, d, c) VALUES (1, '2024-02-29', 1.005), ($1, $2, NULL)") else {
+    let Statement::Insert(insert) = ok("INSERT INTO t (a, d, c) VALUES (1, '2024-02-29', 1.005), ($1, $2, NULL)")
+    else {
         panic!()
     };
     let Node::Values { rows, types } = &insert.source.root else { panic!("{:?}", insert.source.root) };
@@ -161,7 +156,10 @@ fn update_puts_out_whole_rows_and_the_locator() {
     let plan = text(&catalog(), &update.source);
     assert!(plan.contains("primary key keys=1"), "{plan}");
     assert!(plan.contains("DATE '2024-01-01'"), "{plan}");
-    assert!(matches!(ok("UPDATE t SET c = (SELECT max(v) FROM u WHERE u.k = t.a) WHERE a IN (SELECT k FROM u)"), Statement::Update(_)));
+    assert!(matches!(
+        ok("UPDATE t SET c = (SELECT max(v) FROM u WHERE u.k = t.a) WHERE a IN (SELECT k FROM u)"),
+        Statement::Update(_)
+    ));
 }
 
 #[test]
@@ -175,10 +173,10 @@ fn delete_reads_keys_only() {
 
 #[test]
 fn tables_are_created() {
-    let Statement::CreateTable(create) = ok(
-        "CREATE TABLE IF NOT EXISTS \"New\" (id INT PRIMARY KEY, n NUMERIC, p DECIMAL(12,4) NOT NULL DEFAULT 1.5, \
-         s VARCHAR(20), f REAL, ts TIMESTAMP, UNIQUE (s, f)) WITH (storage = 'column')",
-    ) else {
+    let Statement::CreateTable(create) =
+        ok("CREATE TABLE IF NOT EXISTS \"New\" (id INT PRIMARY KEY, n NUMERIC, p DECIMAL(12,4) NOT NULL DEFAULT 1.5, \
+         s VARCHAR(20), f REAL, ts TIMESTAMP, UNIQUE (s, f)) WITH (storage = 'column')")
+    else {
         panic!()
     };
     assert_eq!(create.name, "New");
@@ -197,9 +195,15 @@ fn tables_are_created() {
 
 #[test]
 fn other_statements() {
-    assert!(matches!(ok("CREATE UNIQUE INDEX i ON t (b, c DESC)"), Statement::CreateIndex(i) if i.columns == [(1, false), (2, true)] && i.unique));
-    assert!(matches!(ok("CREATE VIEW v AS SELECT a FROM t"), Statement::CreateView { sql, .. } if sql == "SELECT a FROM t"));
-    assert!(matches!(ok("DROP TABLE IF EXISTS t, u"), Statement::DropTable { names, if_exists: true } if names.len() == 2));
+    assert!(
+        matches!(ok("CREATE UNIQUE INDEX i ON t (b, c DESC)"), Statement::CreateIndex(i) if i.columns == [(1, false), (2, true)] && i.unique)
+    );
+    assert!(
+        matches!(ok("CREATE VIEW v AS SELECT a FROM t"), Statement::CreateView { sql, .. } if sql == "SELECT a FROM t")
+    );
+    assert!(
+        matches!(ok("DROP TABLE IF EXISTS t, u"), Statement::DropTable { names, if_exists: true } if names.len() == 2)
+    );
     assert!(matches!(ok("DROP INDEX t_e"), Statement::DropIndex { .. }));
     assert!(matches!(ok("DROP VIEW w"), Statement::DropView { .. }));
     assert_eq!(ok("BEGIN"), Statement::Begin { read_only: false });
@@ -212,15 +216,22 @@ fn other_statements() {
     assert_eq!(ok("RELEASE SAVEPOINT sp"), Statement::Release("sp".into()));
     assert_eq!(ok("ROLLBACK TO SAVEPOINT sp"), Statement::RollbackTo("sp".into()));
     assert_eq!(ok("SET route = Row"), Statement::Set { name: "route".into(), value: Value::Text("row".into()) });
-    assert_eq!(ok("SET durability TO 'relaxed'"), Statement::Set { name: "durability".into(), value: Value::Text("relaxed".into()) });
+    assert_eq!(
+        ok("SET durability TO 'relaxed'"),
+        Statement::Set { name: "durability".into(), value: Value::Text("relaxed".into()) }
+    );
     assert_eq!(ok("PRAGMA cache_size = -200"), Statement::Set { name: "cache_size".into(), value: Value::Int(-200) });
     assert_eq!(ok("PRAGMA integrity_check"), Statement::Show { name: "integrity_check".into() });
     assert_eq!(ok("SHOW route"), Statement::Show { name: "route".into() });
     assert_eq!(ok("CHECKPOINT;"), Statement::Checkpoint);
     assert!(matches!(ok("EXPLAIN ANALYZE SELECT 1"), Statement::Explain { analyze: true, .. }));
     assert!(matches!(ok("EXPLAIN DELETE FROM t"), Statement::Explain { analyze: false, .. }));
-    assert!(matches!(ok("DESCRIBE t"), Statement::Query(q) if matches!(&q.root, Node::Values { rows, .. } if rows.len() == 5)));
-    assert!(matches!(ok("SHOW TABLES"), Statement::Query(q) if matches!(&q.root, Node::Values { rows, .. } if rows.len() == 3)));
+    assert!(
+        matches!(ok("DESCRIBE t"), Statement::Query(q) if matches!(&q.root, Node::Values { rows, .. } if rows.len() == 5))
+    );
+    assert!(
+        matches!(ok("SHOW TABLES"), Statement::Query(q) if matches!(&q.root, Node::Values { rows, .. } if rows.len() == 3))
+    );
     assert!(matches!(ok("DESCRIBE w"), Statement::Query(_)));
 }
 
@@ -233,14 +244,19 @@ fn names_and_conveniences() {
     assert_eq!(names("SELECT \"a\" AS \"A b\" FROM T"), ["A b"]);
     assert_eq!(names("VALUES (1, 'a'), (2, NULL)"), ["column1", "column2"]);
     assert_eq!(query(&catalog(), "SELECT :x + a, ?, $1 FROM t").parameters.len(), 2);
-    assert_eq!(query(&catalog(), "SELECT ? || b FROM t LIMIT ? OFFSET ?").parameters, [SqlType::Text, SqlType::BigInt, SqlType::BigInt]);
+    assert_eq!(
+        query(&catalog(), "SELECT ? || b FROM t LIMIT ? OFFSET ?").parameters,
+        [SqlType::Text, SqlType::BigInt, SqlType::BigInt]
+    );
 }
 
 #[test]
 fn types_follow_the_rules() {
     let types = |sql: &str| query(&catalog(), sql).columns.into_iter().map(|c| c.ty).collect::<Vec<_>>();
     assert_eq!(
-        types("SELECT a + 1, a + e, c * a, c / 3, c + 1, v * c, a / 2, d - d, d + 1, avg(c) FROM t, u GROUP BY a, e, c, v, d"),
+        types(
+            "SELECT a + 1, a + e, c * a, c / 3, c + 1, v * c, a / 2, d - d, d + 1, avg(c) FROM t, u GROUP BY a, e, c, v, d"
+        ),
         [
             SqlType::Integer,
             SqlType::BigInt,
@@ -254,10 +270,16 @@ fn types_follow_the_rules() {
             SqlType::decimal(38, 6),
         ]
     );
-    assert_eq!(types("SELECT NULL, CASE WHEN true THEN 1 ELSE 2.5 END, coalesce(NULL, 1)"), [SqlType::Text, SqlType::decimal(11, 1), SqlType::Integer]);
+    assert_eq!(
+        types("SELECT NULL, CASE WHEN true THEN 1 ELSE 2.5 END, coalesce(NULL, 1)"),
+        [SqlType::Text, SqlType::decimal(11, 1), SqlType::Integer]
+    );
     assert_eq!(types("SELECT 1e3, 1.5, -3000000000"), [SqlType::Double, SqlType::decimal(2, 1), SqlType::BigInt]);
     assert_eq!(types("SELECT a FROM t UNION ALL SELECT k FROM u UNION ALL SELECT NULL"), [SqlType::BigInt]);
-    assert_eq!(types("SELECT sum(a), sum(e), sum(c), count(*) FROM t"), [SqlType::BigInt, SqlType::decimal(38, 0), SqlType::decimal(38, 2), SqlType::BigInt]);
+    assert_eq!(
+        types("SELECT sum(a), sum(e), sum(c), count(*) FROM t"),
+        [SqlType::BigInt, SqlType::decimal(38, 0), SqlType::decimal(38, 2), SqlType::BigInt]
+    );
 }
 
 #[test]
@@ -273,7 +295,10 @@ fn errors_have_code_position_and_hint() {
     assert_eq!(refused("SELECT sqr(a) FROM t").0, "42883");
     assert_eq!(refused("SELECT b + 1 FROM t").0, "42883");
     assert_eq!(refused("SELECT a FROM t WHERE b = 1").0, "42883");
-    assert_eq!(refused("SELECT a FROM t WHERE d > 'soon'"), ("22P02".into(), Some((1, 27)), None, "'soon' is not a valid DATE".into()));
+    assert_eq!(
+        refused("SELECT a FROM t WHERE d > 'soon'"),
+        ("22P02".into(), Some((1, 27)), None, "'soon' is not a valid DATE".into())
+    );
     assert_eq!(refused("SELECT a FROM t WHERE a").0, "42804");
     assert_eq!(refused("SELECT a, count(*) FROM t").0, "42803");
     assert_eq!(refused("SELECT a FROM t UNION SELECT b FROM t").0, "42804");

@@ -15,9 +15,7 @@ pub(crate) fn translate(error: DataFusionError, catalog: &Catalog, source: &Sour
         DataFusionError::Diagnostic(diagnostic, inner) => {
             let translated = translate(*inner, catalog, source);
             match diagnostic.span {
-                Some(span) if span.start.line > 0 => {
-                    translated.at(span.start.line as u32, span.start.column as u32)
-                }
+                Some(span) if span.start.line > 0 => translated.at(span.start.line as u32, span.start.column as u32),
                 _ => translated,
             }
         }
@@ -67,7 +65,8 @@ fn schema_error(error: SchemaError, source: &Source) -> SqlError {
     match error {
         SchemaError::FieldNotFound { field, valid_fields } => {
             if let Some(relation) = &field.relation {
-                let known = valid_fields.iter().any(|f| f.relation.as_ref().is_some_and(|r| r.table() == relation.table()));
+                let known =
+                    valid_fields.iter().any(|f| f.relation.as_ref().is_some_and(|r| r.table() == relation.table()));
                 if !known {
                     let message = format!("no table in FROM is called {}", relation.table());
                     let tables = valid_fields.iter().filter_map(|f| f.relation.as_ref()).map(|r| r.table());
@@ -97,27 +96,29 @@ fn schema_error(error: SchemaError, source: &Source) -> SqlError {
 fn plan_error(message: &str, catalog: &Catalog, source: &Source) -> SqlError {
     if let Some(name) = message.strip_prefix(TABLE_NOT_FOUND) {
         let names = catalog.tables.iter().map(|t| &t.name).chain(catalog.views.iter().map(|v| &v.name));
-        let error = hinted(SqlError::new("42P01", format!("table {name} does not exist")), name, names.map(String::as_str));
+        let error =
+            hinted(SqlError::new("42P01", format!("table {name} does not exist")), name, names.map(String::as_str));
         return located(error, name, source);
     }
     if let Some(rest) = message.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or_default();
         let clock = matches!(name, "now" | "current_date" | "current_timestamp" | "current_time" | "random");
         let error = SqlError::new("42883", format!("function {name} does not exist"));
-        let error = if clock {
-            error.hint("pass the value as a parameter")
-        } else {
-            hinted(error, name, Functions::names())
-        };
+        let error =
+            if clock { error.hint("pass the value as a parameter") } else { hinted(error, name, Functions::names()) };
         return located(error, name, source);
     }
     let code = if message.contains("GROUP BY") || message.contains("aggregat") {
         "42803"
     } else if message.contains("more than once") {
         "42712"
-    } else if message.contains("number of columns") || message.contains("Too many columns") || message.contains("Inconsistent data length") {
+    } else if message.contains("number of columns")
+        || message.contains("Too many columns")
+        || message.contains("Inconsistent data length")
+    {
         "42601"
-    } else if message.contains("non-boolean") || message.contains("Inconsistent data type") || message.contains("type") {
+    } else if message.contains("non-boolean") || message.contains("Inconsistent data type") || message.contains("type")
+    {
         "42804"
     } else {
         "42601"

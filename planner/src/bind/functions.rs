@@ -193,9 +193,8 @@ pub(crate) struct Functions {
 
 impl Functions {
     pub(crate) fn new() -> Self {
-        let scalar = |name, returns| {
-            Arc::new(ScalarUDF::new_from_impl(ScalarStub { name, returns, signature: signature() }))
-        };
+        let scalar =
+            |name, returns| Arc::new(ScalarUDF::new_from_impl(ScalarStub { name, returns, signature: signature() }));
         let aggregate = |(name, returns): (&'static str, Returns)| {
             let stub = AggregateStub { name, returns, signature: signature() };
             (name, Arc::new(AggregateUDF::new_from_impl(stub)))
@@ -204,7 +203,11 @@ impl Functions {
         let operators: HashMap<_, _> =
             OPERATORS.iter().map(|op| (*op, scalar(op.symbol(), Returns::Operator(*op)))).collect();
         let syntax = Syntax { operators, scalars: scalars.clone() };
-        Self { scalars, aggregates: AGGREGATES.iter().copied().map(aggregate).collect(), planners: vec![Arc::new(syntax)] }
+        Self {
+            scalars,
+            aggregates: AGGREGATES.iter().copied().map(aggregate).collect(),
+            planners: vec![Arc::new(syntax)],
+        }
     }
 
     pub(crate) fn scalar(&self, name: &str) -> Option<Arc<ScalarUDF>> {
@@ -249,10 +252,9 @@ struct Syntax {
 impl Syntax {
     fn call(&self, name: &str, arguments: Vec<Expr>) -> PlannerResult<Vec<Expr>> {
         match self.scalars.get(name) {
-            Some(function) => PlannerResult::Planned(Expr::ScalarFunction(ScalarFunction::new_udf(
-                Arc::clone(function),
-                arguments,
-            ))),
+            Some(function) => {
+                PlannerResult::Planned(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(function), arguments)))
+            }
             None => PlannerResult::Original(arguments),
         }
     }
@@ -303,7 +305,8 @@ impl ExprPlanner for Syntax {
     fn plan_aggregate(&self, mut expr: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
         // COUNT(*) and COUNT(1) count rows: one spelling lets them be found equal.
         #[expect(deprecated)]
-        let every_row = |e: &Expr| matches!(e, Expr::Wildcard { .. }) || matches!(e, Expr::Literal(v, _) if !v.is_null());
+        let every_row =
+            |e: &Expr| matches!(e, Expr::Wildcard { .. }) || matches!(e, Expr::Literal(v, _) if !v.is_null());
         if expr.func.name() == "count" && !expr.distinct && expr.args.iter().all(every_row) && expr.args.len() <= 1 {
             expr.args = vec![datafusion_expr::lit(1i64)];
         }

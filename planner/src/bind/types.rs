@@ -105,6 +105,11 @@ fn decimal(info: &ExactNumberInfo) -> Result<SqlType, SqlError> {
     let digits = |n: i64| u8::try_from(n).ok().filter(|n| *n <= DECIMAL_DIGITS_MAX);
     match (u8::try_from(precision).ok().filter(|p| (1..=DECIMAL_DIGITS_MAX).contains(p)), digits(scale)) {
         (Some(precision), Some(scale)) if scale <= precision => Ok(SqlType::decimal(precision, scale)),
-        _ => Err(SqlError::new("22023", format!("DECIMAL({precision},{scale}) is not between DECIMAL(1,0) and DECIMAL({DECIMAL_DIGITS_MAX},{DECIMAL_DIGITS_MAX})"))),
+        _ => Err(SqlError::new(
+            "22023",
+            format!(
+                "DECIMAL({precision},{scale}) is not between DECIMAL(1,0) and DECIMAL({DECIMAL_DIGITS_MAX},{DECIMAL_DIGITS_MAX})"
+            ),
+        )),
     }
 }

@@ -4,8 +4,8 @@ use super::coerce::{cast_to, is_unknown};
 use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
 use crate::logical::Rel;
-use datafusion_expr::expr::AggregateFunction as BoundCall;
 use datafusion_expr::Expr as Bound;
+use datafusion_expr::expr::AggregateFunction as BoundCall;
 use datafusion_expr::logical_plan::Aggregate;
 use gingham_plan::{AggregateCall, AggregateFunction, Expr, SqlError};
 use gingham_types::SqlType;
@@ -128,7 +128,10 @@ impl Converter<'_> {
         let distinct = distinct
             && !matches!(
                 function,
-                AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::BoolAnd | AggregateFunction::BoolOr
+                AggregateFunction::Min
+                    | AggregateFunction::Max
+                    | AggregateFunction::BoolAnd
+                    | AggregateFunction::BoolOr
             );
         Ok(AggregateCall { function, argument: Some(argument), distinct, filter, ty })
     }

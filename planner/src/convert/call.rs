@@ -154,9 +154,8 @@ fn typed(name: &str, arguments: &[Expr], kinds: &[Argument], required: usize) ->
     if arguments.len() < required || arguments.len() > kinds.len() {
         return Err(wrong_count(name, arguments.len()));
     }
-    let wrong = |ty: SqlType| {
-        SqlError::new("42883", format!("function {name} does not take {ty}")).hint("cast the argument")
-    };
+    let wrong =
+        |ty: SqlType| SqlError::new("42883", format!("function {name} does not take {ty}")).hint("cast the argument");
     let convert = |(argument, kind): (&Expr, &Argument)| {
         let ty = argument.ty();
         let target = match kind {

@@ -136,7 +136,8 @@ pub(crate) fn coerce(expr: Expr, ty: SqlType) -> Result<Expr, SqlError> {
         (SqlType::Decimal { .. }, SqlType::Decimal { .. }) => true,
         // A constant that fits is as good as one of the right type.
         _ if matches!(expr, Expr::Literal { .. }) && from.is_numeric() && ty.is_numeric() => exact(&expr, ty),
-        (from, ty) => common_type(from, ty).is_some_and(|common| common == ty || ty.as_decimal().is_some() && common != SqlType::Double),
+        (from, ty) => common_type(from, ty)
+            .is_some_and(|common| common == ty || ty.as_decimal().is_some() && common != SqlType::Double),
     };
     if widens {
         return cast_to(expr, ty);
@@ -181,7 +182,7 @@ pub(crate) fn compare(op: BinaryOp, left: Expr, right: Expr) -> Result<Expr, Sql
 /// The error of an operator that is not defined.
 pub(crate) fn no_operator(op: BinaryOp, left: &str, right: &str) -> SqlError {
     SqlError::new("42883", format!("operator does not exist: {left} {} {right}", op.symbol()))
-.hint("cast one side to the type of the other")
+        .hint("cast one side to the type of the other")
 }
 
 /// Two operands as operands of one type, or `Err(None)` where there is none.
@@ -192,7 +193,13 @@ pub(crate) fn same_type(left: Expr, right: Expr) -> Result<(Expr, Expr), Option<
     }
     match (is_unknown(&left), is_unknown(&right)) {
         (true, true) => {
-            let ty = if a == SqlType::Null && b == SqlType::Null { SqlType::Text } else if a == SqlType::Null { b } else { a };
+            let ty = if a == SqlType::Null && b == SqlType::Null {
+                SqlType::Text
+            } else if a == SqlType::Null {
+                b
+            } else {
+                a
+            };
             return Ok((cast_to(left, ty).map_err(Some)?, cast_to(right, ty).map_err(Some)?));
         }
         (true, false) => return Ok((cast_to(left, b).map_err(Some)?, right)),

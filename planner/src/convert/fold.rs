@@ -4,7 +4,9 @@
 //! (overflow, division by zero) is left for run time, which may never come.
 
 use gingham_plan::{BinaryOp, Expr};
-use gingham_types::{DECIMAL_DIGITS_MAX, Interval, SqlType, Value, add_months, cast, compare_values, power_of_ten, rescale};
+use gingham_types::{
+    DECIMAL_DIGITS_MAX, Interval, SqlType, Value, add_months, cast, compare_values, power_of_ten, rescale,
+};
 use std::cmp::Ordering;
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
@@ -276,9 +278,7 @@ fn arithmetic(op: BinaryOp, a: &Value, b: &Value, ty: SqlType) -> Option<Value> 
             let limit = power_of_ten(precision.min(DECIMAL_DIGITS_MAX))?;
             (unscaled.abs() < limit).then_some(Value::Decimal { unscaled, scale })
         }
-        (Value::Date(a), Value::Date(b)) if op == BinaryOp::Subtract => {
-            Some(Value::Int(i64::from(*a) - i64::from(*b)))
-        }
+        (Value::Date(a), Value::Date(b)) if op == BinaryOp::Subtract => Some(Value::Int(i64::from(*a) - i64::from(*b))),
         (Value::Date(days), Value::Int(n)) => {
             let n = i32::try_from(*n).ok()?;
             let moved = if op == BinaryOp::Add { days.checked_add(n) } else { days.checked_sub(n) };
@@ -318,9 +318,5 @@ fn arithmetic(op: BinaryOp, a: &Value, b: &Value, ty: SqlType) -> Option<Value> 
 }
 
 fn negated_interval(by: Interval) -> Option<Interval> {
-    Some(Interval {
-        months: by.months.checked_neg()?,
-        days: by.days.checked_neg()?,
-        micros: by.micros.checked_neg()?,
-    })
+    Some(Interval { months: by.months.checked_neg()?, days: by.days.checked_neg()?, micros: by.micros.checked_neg()? })
 }

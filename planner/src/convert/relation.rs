@@ -6,9 +6,12 @@ use super::scalar::Place;
 use crate::bind::{LOCATOR, TableHandle};
 use crate::logical::{Id, IdSet, Join, Rel, Scan, push_conjuncts};
 use datafusion_common::{JoinType, NullEquality};
-use datafusion_expr::expr::Sort as BoundSort;
-use datafusion_expr::logical_plan::{Distinct, Filter, Join as BoundJoin, JoinConstraint, Limit, LogicalPlan, Projection, SubqueryAlias, TableScan, Values};
 use datafusion_expr::Expr as Bound;
+use datafusion_expr::expr::Sort as BoundSort;
+use datafusion_expr::logical_plan::{
+    Distinct, Filter, Join as BoundJoin, JoinConstraint, Limit, LogicalPlan, Projection, SubqueryAlias, TableScan,
+    Values,
+};
 use gingham_plan::{ApplyKind, BinaryOp, Expr, JoinKind, SortKey, SqlError};
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
@@ -40,9 +43,7 @@ impl Converter<'_> {
                 Ok(distinct(input, self))
             }
             LogicalPlan::Distinct(Distinct::On(_)) => Err(SqlError::unsupported("DISTINCT ON")),
-            LogicalPlan::Window(_) => {
-                Err(self.locate(SqlError::unsupported("a window function"), "over"))
-            }
+            LogicalPlan::Window(_) => Err(self.locate(SqlError::unsupported("a window function"), "over")),
             LogicalPlan::Unnest(_) => Err(SqlError::unsupported("UNNEST")),
             LogicalPlan::RecursiveQuery(_) => Err(SqlError::unsupported("WITH RECURSIVE")),
             other => Err(SqlError::unsupported(format!("{} in a query", other.display()))),
@@ -127,12 +128,7 @@ impl Converter<'_> {
         Ok(())
     }
 
-    pub(super) fn sort(
-        &mut self,
-        input: Converted,
-        keys: &[BoundSort],
-        scope: &Scope,
-    ) -> Result<Converted, SqlError> {
+    pub(super) fn sort(&mut self, input: Converted, keys: &[BoundSort], scope: &Scope) -> Result<Converted, SqlError> {
         let Converted { mut rel, ids } = input;
         let scope = Scope { schema: Arc::clone(&scope.schema), ids };
         let mut sort_keys: Vec<SortKey> = Vec::with_capacity(keys.len());
@@ -205,7 +201,9 @@ impl Converter<'_> {
                 NullEquality::NullEqualsNull => {
                     let types = format!("{} and {}", a.ty(), b.ty());
                     let (a, b) = same_type(a, b).map_err(|error| {
-                        error.unwrap_or_else(|| SqlError::new("42804", format!("column {} has types {types}", index + 1)))
+                        error.unwrap_or_else(|| {
+                            SqlError::new("42804", format!("column {} has types {types}", index + 1))
+                        })
                     })?;
                     Expr::boolean(BinaryOp::IsNotDistinctFrom, a, b)
                 }
@@ -298,7 +296,10 @@ impl Converter<'_> {
                 nullable |= self.columns.nullable(id);
                 let other = self.columns.ty(id);
                 ty = common_type(ty, other).ok_or_else(|| {
-                    SqlError::new("42804", format!("column {} of the set operation has types {ty} and {other}", position + 1))
+                    SqlError::new(
+                        "42804",
+                        format!("column {} of the set operation has types {ty} and {other}", position + 1),
+                    )
                 })?;
             }
             columns.push(self.columns.add(ty, nullable));
@@ -469,7 +470,9 @@ fn limited(rel: Rel, limit: Option<Expr>, offset: Option<Expr>) -> Rel {
     match rel {
         _ if limit.is_none() && offset.is_none() => rel,
         Rel::Sort { input, keys, limit: None, offset: None } => Rel::Sort { input, keys, limit, offset },
-        Rel::Extend { input, expressions } => Rel::Extend { input: Box::new(limited(*input, limit, offset)), expressions },
+        Rel::Extend { input, expressions } => {
+            Rel::Extend { input: Box::new(limited(*input, limit, offset)), expressions }
+        }
         other => Rel::Limit { input: Box::new(other), limit, offset },
     }
 }

@@ -136,10 +136,8 @@ impl Converter<'_> {
     fn column(&self, column: &Column, scope: &Scope) -> Result<Expr, SqlError> {
         match scope.find(column) {
             Some(id) => Ok(self.columns.expr(id)),
-            None => Err(self.locate(
-                SqlError::new("42703", format!("column {} does not exist", column.flat_name())),
-                &column.name,
-            )),
+            None => Err(self
+                .locate(SqlError::new("42703", format!("column {} does not exist", column.flat_name())), &column.name)),
         }
     }
 
@@ -202,12 +200,7 @@ impl Converter<'_> {
     }
 
     /// `left op right`, an operator that datafusion-sql holds as a call.
-    pub(super) fn operator(
-        &mut self,
-        op: BinaryOp,
-        bounds: &[Bound],
-        place: &mut Place<'_>,
-    ) -> Result<Expr, SqlError> {
+    pub(super) fn operator(&mut self, op: BinaryOp, bounds: &[Bound], place: &mut Place<'_>) -> Result<Expr, SqlError> {
         let [left_bound, right_bound] = bounds else {
             return Err(SqlError::internal("an operator without two operands"));
         };
@@ -221,13 +214,7 @@ impl Converter<'_> {
         Ok(expr)
     }
 
-    pub(super) fn compared(
-        &mut self,
-        op: BinaryOp,
-        left: Expr,
-        right: Expr,
-        bound: &Bound,
-    ) -> Result<Expr, SqlError> {
+    pub(super) fn compared(&mut self, op: BinaryOp, left: Expr, right: Expr, bound: &Bound) -> Result<Expr, SqlError> {
         let text = [&left, &right].iter().find_map(|e| match e {
             Expr::Literal { value: Value::Text(text), .. } => Some(text.clone()),
             _ => None,
@@ -357,10 +344,8 @@ impl Converter<'_> {
         let otherwise = case.else_expr.as_ref().map(|e| self.expr(e, place)).transpose()?;
         let results = branches.iter().map(|(_, r)| r).chain(&otherwise);
         let ty = result_type(results, "CASE").map_err(|error| self.locate(error, "case"))?;
-        let branches = branches
-            .into_iter()
-            .map(|(c, r)| Ok((c, coerce(r, ty)?)))
-            .collect::<Result<Vec<_>, SqlError>>()?;
+        let branches =
+            branches.into_iter().map(|(c, r)| Ok((c, coerce(r, ty)?))).collect::<Result<Vec<_>, SqlError>>()?;
         let otherwise = otherwise.map(|e| coerce(e, ty)).transpose()?.map(Box::new);
         let expr = fold(Expr::Case { branches, otherwise, ty });
         self.note_parameters(&expr);
@@ -394,9 +379,8 @@ impl Converter<'_> {
 pub(super) fn result_type<'e>(results: impl Iterator<Item = &'e Expr>, what: &str) -> Result<SqlType, SqlError> {
     let mut ty = SqlType::Null;
     for result in results.filter(|result| !is_unknown(result)) {
-        ty = common_type(ty, result.ty()).ok_or_else(|| {
-            SqlError::new("42804", format!("{what} has results of types {ty} and {}", result.ty()))
-        })?;
+        ty = common_type(ty, result.ty())
+            .ok_or_else(|| SqlError::new("42804", format!("{what} has results of types {ty} and {}", result.ty())))?;
     }
     Ok(if ty == SqlType::Null { SqlType::Text } else { ty })
 }

@@ -6,8 +6,8 @@ use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
 use crate::logical::decorrelate::{Purpose, pull, single_row};
 use crate::logical::{Id, IdSet, Join, Rel, substitute};
-use datafusion_expr::logical_plan::Subquery;
 use datafusion_expr::expr::SetQuantifier;
+use datafusion_expr::logical_plan::Subquery;
 use datafusion_expr::{Expr as Bound, Operator};
 use gingham_plan::{AggregateCall, AggregateFunction, ApplyKind, BinaryOp, Expr, Function, JoinKind, SqlError};
 use gingham_types::{SqlType, Value};
@@ -128,7 +128,9 @@ impl Converter<'_> {
                 };
                 if !member {
                     let what = format!("{} ANY and ALL over a subquery", set.op);
-                    return Err(self.located(SqlError::unsupported(what).hint("use min() or max() in the subquery"), bound));
+                    return Err(
+                        self.located(SqlError::unsupported(what).hint("use min() or max() in the subquery"), bound)
+                    );
                 }
                 let x = self.expr(&set.expr, place)?;
                 let sub = self.subplan(&set.subquery, place.scope)?;
@@ -272,7 +274,9 @@ impl Converter<'_> {
         }
         // A row that an aggregate would give over no rows is lost by the join: it must not matter.
         let always_there = pulled.defaults.as_ref().is_some_and(|defaults| {
-            on.is_empty() || kind != JoinKind::Semi || defaults.values().any(|d| !matches!(d, Expr::Literal { value: Value::Null, .. }))
+            on.is_empty()
+                || kind != JoinKind::Semi
+                || defaults.values().any(|d| !matches!(d, Expr::Literal { value: Value::Null, .. }))
         });
         if always_there {
             return false;
@@ -309,8 +313,7 @@ impl Converter<'_> {
         let join_kind = if kind == ApplyKind::Cross { JoinKind::Inner } else { JoinKind::Left };
         let mut conditions = on;
         conditions.extend(pulled.predicates);
-        let join =
-            Join { kind: join_kind, left, right: pulled.rel, on: conditions, null_aware: false, mark: None };
+        let join = Join { kind: join_kind, left, right: pulled.rel, on: conditions, null_aware: false, mark: None };
         Ok(Rel::Join(Box::new(join)).extend(pulled.deferred.into_iter().collect()))
     }
 }

@@ -85,23 +85,60 @@ pub(crate) struct Dependent {
 #[derive(Clone, Debug)]
 pub(crate) enum Rel {
     Scan(Box<Scan>),
-    Values { rows: Vec<Vec<Expr>>, columns: Vec<Id> },
-    Filter { input: Box<Rel>, predicates: Vec<Expr> },
+    Values {
+        rows: Vec<Vec<Expr>>,
+        columns: Vec<Id>,
+    },
+    Filter {
+        input: Box<Rel>,
+        predicates: Vec<Expr>,
+    },
     /// The input's columns and computed ones.
-    Extend { input: Box<Rel>, expressions: Vec<(Id, Expr)> },
-    Aggregate { input: Box<Rel>, groups: Vec<(Id, Expr)>, aggregates: Vec<(Id, AggregateCall)> },
+    Extend {
+        input: Box<Rel>,
+        expressions: Vec<(Id, Expr)>,
+    },
+    Aggregate {
+        input: Box<Rel>,
+        groups: Vec<(Id, Expr)>,
+        aggregates: Vec<(Id, AggregateCall)>,
+    },
     Join(Box<Join>),
     /// Inner joins in no order yet, and joins that depend on some of them.
-    Block { inputs: Vec<Rel>, predicates: Vec<Expr>, dependents: Vec<Dependent> },
+    Block {
+        inputs: Vec<Rel>,
+        predicates: Vec<Expr>,
+        dependents: Vec<Dependent>,
+    },
     /// Runs `subplan` for each row of `input`; adds the columns `output`, which for
     /// Scalar and for joining kinds are columns of the subplan.
-    Apply { kind: ApplyKind, input: Box<Rel>, subplan: Box<Rel>, output: Vec<Id> },
-    Sort { input: Box<Rel>, keys: Vec<SortKey>, limit: Option<Expr>, offset: Option<Expr> },
-    Limit { input: Box<Rel>, limit: Option<Expr>, offset: Option<Expr> },
+    Apply {
+        kind: ApplyKind,
+        input: Box<Rel>,
+        subplan: Box<Rel>,
+        output: Vec<Id>,
+    },
+    Sort {
+        input: Box<Rel>,
+        keys: Vec<SortKey>,
+        limit: Option<Expr>,
+        offset: Option<Expr>,
+    },
+    Limit {
+        input: Box<Rel>,
+        limit: Option<Expr>,
+        offset: Option<Expr>,
+    },
     /// Each input with the numbers of its columns that make up `columns`.
-    Union { inputs: Vec<(Rel, Vec<Id>)>, columns: Vec<Id> },
+    Union {
+        inputs: Vec<(Rel, Vec<Id>)>,
+        columns: Vec<Id>,
+    },
     /// A shared common table expression: ordinal and number of each column.
-    Cte { cte: usize, columns: Vec<Id> },
+    Cte {
+        cte: usize,
+        columns: Vec<Id>,
+    },
 }
 
 impl Rel {
@@ -132,7 +169,9 @@ impl Rel {
             Self::Values { columns, .. } | Self::Cte { columns, .. } | Self::Union { columns, .. } => {
                 set.extend(columns.iter().copied());
             }
-            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.outputs_into(set),
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
+                input.outputs_into(set)
+            }
             Self::Extend { input, expressions } => {
                 input.outputs_into(set);
                 set.extend(expressions.iter().map(|(id, _)| *id));
@@ -180,7 +219,9 @@ impl Rel {
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
             Self::Join(join) => vec![&join.left, &join.right],
-            Self::Block { inputs, dependents, .. } => inputs.iter().chain(dependents.iter().map(|d| &d.right)).collect(),
+            Self::Block { inputs, dependents, .. } => {
+                inputs.iter().chain(dependents.iter().map(|d| &d.right)).collect()
+            }
             Self::Apply { input, subplan, .. } => vec![input, subplan],
             Self::Union { inputs, .. } => inputs.iter().map(|(input, _)| input).collect(),
         }

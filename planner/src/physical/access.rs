@@ -167,7 +167,9 @@ fn keyed(
     let fetch = if index.is_some() || table.storage == Storage::Column { SEEK_US } else { 0.0 };
     let name = match index {
         None => "the primary key".to_owned(),
-        Some(id) => table.indexes.iter().find(|i| i.id == id).map_or("an index".to_owned(), |i| format!("index {}", i.name)),
+        Some(id) => {
+            table.indexes.iter().find(|i| i.id == id).map_or("an index".to_owned(), |i| format!("index {}", i.name))
+        }
     };
     let reason = if point { format!("one row by {name}") } else { format!("few rows by {name}") };
     Some(RowWay { access, cost: seeks * SEEK_US + rows * (per_row + fetch), reason, by_key: true })
@@ -191,7 +193,9 @@ impl Bounds {
             !used.intersects(own)
         };
         match filter {
-            Expr::InList { expr, list, negated: false } if column(expr) && list.iter().all(|e| uses_only(e, &IdSet::default())) => {
+            Expr::InList { expr, list, negated: false }
+                if column(expr) && list.iter().all(|e| uses_only(e, &IdSet::default())) =>
+            {
                 self.list.get_or_insert_with(|| (list.clone(), filter.clone()));
             }
             Expr::Binary { op, left, right, .. } => {

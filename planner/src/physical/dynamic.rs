@@ -41,7 +41,9 @@ pub(super) fn attach(node: &mut Node, position: usize, filter: FilterId) -> bool
         Node::Join(join) => {
             let Some(position) = join.columns.get(position).copied() else { return false };
             let left_width = join.left.types().len();
-            let same = |keys: &[Expr], at: usize| keys.iter().position(|k| matches!(k, Expr::Column { index, .. } if *index == at));
+            let same = |keys: &[Expr], at: usize| {
+                keys.iter().position(|k| matches!(k, Expr::Column { index, .. } if *index == at))
+            };
             if position < left_width {
                 if join.kind == JoinKind::Full {
                     return false;
@@ -70,7 +72,11 @@ pub(super) fn attach(node: &mut Node, position: usize, filter: FilterId) -> bool
             }
         }
         Node::Apply(apply) => {
-            if position < apply.input.types().len() { attach(&mut apply.input, position, filter) } else { false }
+            if position < apply.input.types().len() {
+                attach(&mut apply.input, position, filter)
+            } else {
+                false
+            }
         }
         Node::Sort { input, limit: None, offset: None, .. } => attach(input, position, filter),
         Node::Union { inputs } => {

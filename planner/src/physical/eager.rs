@@ -62,15 +62,18 @@ fn eligible(
         return None;
     }
     let left_columns = left.outputs();
-    let plain = |(id, expr): &(Id, Expr)| matches!(expr, Expr::Column { index, .. } if index == id) && left_columns.contains(*id);
+    let plain = |(id, expr): &(Id, Expr)| {
+        matches!(expr, Expr::Column { index, .. } if index == id) && left_columns.contains(*id)
+    };
     if !groups.iter().all(plain) {
         return None;
     }
     let grouped: IdSet = groups.iter().map(|(id, _)| *id).collect();
     let estimate = estimator.estimate(left);
-    let unique = estimate.keys.iter().any(|key| {
-        key.columns.iter().all(|c| grouped.contains(*c)) && left_columns.is_subset(&key.determines)
-    });
+    let unique = estimate
+        .keys
+        .iter()
+        .any(|key| key.columns.iter().all(|c| grouped.contains(*c)) && left_columns.is_subset(&key.determines));
     if !unique {
         return None;
     }

@@ -102,9 +102,7 @@ impl Estimator<'_> {
                 }
                 Estimate { rows, columns, keys: Vec::new() }
             }
-            Rel::Block { inputs, predicates, dependents } => {
-                Graph::new(self, inputs, predicates, dependents).total()
-            }
+            Rel::Block { inputs, predicates, dependents } => Graph::new(self, inputs, predicates, dependents).total(),
             Rel::Apply { input, output, .. } => {
                 let mut estimate = self.estimate(input);
                 estimate.columns.extend(output.iter().map(|id| (*id, ColumnEstimate::default())));
@@ -129,7 +127,9 @@ impl Estimator<'_> {
                 Estimate { rows, columns, keys: Vec::new() }
             }
             Rel::Cte { cte, columns } => {
-                let Some((estimate, ids)) = self.ctes.get(*cte) else { return Estimate { rows: 1000.0, ..Estimate::default() } };
+                let Some((estimate, ids)) = self.ctes.get(*cte) else {
+                    return Estimate { rows: 1000.0, ..Estimate::default() };
+                };
                 let renamed: HashMap<Id, Id> = ids.iter().copied().zip(columns.iter().copied()).collect();
                 let rename = |id: &Id| renamed.get(id).copied();
                 let keys = estimate.keys.iter().filter_map(|key| {
@@ -247,11 +247,7 @@ fn computed(expr: &Expr, input: &Estimate) -> ColumnEstimate {
     ColumnEstimate { distinct, ..ColumnEstimate::default() }
 }
 
-fn aggregated(
-    input: &Estimate,
-    groups: &[(Id, Expr)],
-    aggregates: &[(Id, gingham_plan::AggregateCall)],
-) -> Estimate {
+fn aggregated(input: &Estimate, groups: &[(Id, Expr)], aggregates: &[(Id, gingham_plan::AggregateCall)]) -> Estimate {
     let rows = group_count(input, groups).min(input.rows.max(1.0));
     let mut columns: HashMap<Id, ColumnEstimate> =
         groups.iter().map(|(id, expr)| (*id, computed(expr, input))).collect();

@@ -83,7 +83,11 @@ impl Graph {
                 needs |= items_of(&used, &items);
             }
             let factor = factor(dependent, &right, &right_outputs, &items);
-            let mut estimate = if dependent.kind == JoinKind::Left { right } else { Estimate { rows: right.rows, ..Estimate::default() } };
+            let mut estimate = if dependent.kind == JoinKind::Left {
+                right
+            } else {
+                Estimate { rows: right.rows, ..Estimate::default() }
+            };
             if let Some(mark) = dependent.mark {
                 estimate.columns.insert(mark, ColumnEstimate { distinct: 2.0, ..ColumnEstimate::default() });
             }
@@ -105,8 +109,8 @@ impl Graph {
                 _ => None,
             };
             let owners = columns.and_then(|(a, b)| Some((self.owner(a)?, self.owner(b)?)));
-            let between_inputs =
-                owners.is_some_and(|(x, y)| x != y && self.items[x].dependent.is_none() && self.items[y].dependent.is_none());
+            let between_inputs = owners
+                .is_some_and(|(x, y)| x != y && self.items[x].dependent.is_none() && self.items[y].dependent.is_none());
             if between_inputs {
                 equalities.push(predicate.clone());
                 continue;
@@ -188,8 +192,7 @@ impl Graph {
         let mut pairs: Vec<(Id, Vec<(Id, usize)>)> = Vec::new();
         for class in &self.classes {
             let Some((own, _)) = class.iter().find(|(_, item)| *item == index) else { continue };
-            let others: Vec<(Id, usize)> =
-                class.iter().copied().filter(|(_, item)| joined >> item & 1 == 1).collect();
+            let others: Vec<(Id, usize)> = class.iter().copied().filter(|(_, item)| joined >> item & 1 == 1).collect();
             if !others.is_empty() {
                 pairs.push((*own, others));
             }
@@ -295,23 +298,24 @@ pub(crate) fn bits(mask: Mask) -> impl Iterator<Item = usize> {
 
 /// What a dependent join makes of a left row on average.
 fn factor(dependent: &Dependent, right: &Estimate, right_outputs: &IdSet, items: &[Item]) -> f64 {
-    let left_domain = |id: Id| {
-        items.iter().find(|item| item.outputs.contains(id)).map(|item| item.estimate.domain(id))
-    };
+    let left_domain = |id: Id| items.iter().find(|item| item.outputs.contains(id)).map(|item| item.estimate.domain(id));
     let mut matched = 1.0f64;
     let mut pairs = 1.0f64;
     let mut keys = 0;
     let mut residual = 1.0;
     for condition in &dependent.on {
-        let equality = match condition {
-            Expr::Binary { op: BinaryOp::Equal | BinaryOp::IsNotDistinctFrom, left, right, .. } => match (&**left, &**right) {
-                (Expr::Column { index: a, .. }, Expr::Column { index: b, .. }) => {
-                    if right_outputs.contains(*b) { Some((*a, *b)) } else { Some((*b, *a)) }
+        let equality =
+            match condition {
+                Expr::Binary { op: BinaryOp::Equal | BinaryOp::IsNotDistinctFrom, left, right, .. } => {
+                    match (&**left, &**right) {
+                        (Expr::Column { index: a, .. }, Expr::Column { index: b, .. }) => {
+                            if right_outputs.contains(*b) { Some((*a, *b)) } else { Some((*b, *a)) }
+                        }
+                        _ => None,
+                    }
                 }
                 _ => None,
-            },
-            _ => None,
-        };
+            };
         match equality.and_then(|(a, b)| Some((left_domain(a)?, b))) {
             Some((left, inside)) => {
                 keys += 1;

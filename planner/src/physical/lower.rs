@@ -415,7 +415,9 @@ impl Lowering<'_> {
         match tree {
             Tree::Leaf(item) => {
                 let needed = parts.needed(mask);
-                let Some(rel) = parts.inputs[*item].take() else { return Err(SqlError::internal("an input is used twice")) };
+                let Some(rel) = parts.inputs[*item].take() else {
+                    return Err(SqlError::internal("an input is used twice"));
+                };
                 self.lower(rel, &needed)
             }
             Tree::Inner(a, b) => {
@@ -505,7 +507,8 @@ impl Lowering<'_> {
                 if *null_equal || !droppable(kind, builds_left, null_aware) {
                     return None;
                 }
-                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) = (build_key, probe_key)
+                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) =
+                    (build_key, probe_key)
                 else {
                     return None;
                 };

@@ -166,7 +166,10 @@ fn components(graph: &Graph) -> Vec<Mask> {
         for (index, item) in graph.items.iter().enumerate() {
             let own = item.dependent.is_some() && item.needs != 0;
             let taken = components.iter().any(|c| c >> index & 1 == 1);
-            if own && !taken && let Some(component) = components.iter_mut().find(|c| item.needs & !**c == 0) {
+            if own
+                && !taken
+                && let Some(component) = components.iter_mut().find(|c| item.needs & !**c == 0)
+            {
                 *component |= 1 << index;
                 changed = true;
             }
@@ -186,9 +189,8 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
     let items: Vec<usize> = bits(component).collect();
     let count = items.len();
     // Positions within the component make small table indexes.
-    let spread = |compact: usize| -> Mask {
-        bits(compact as Mask).fold(0, |mask, position| mask | 1 << items[position])
-    };
+    let spread =
+        |compact: usize| -> Mask { bits(compact as Mask).fold(0, |mask, position| mask | 1 << items[position]) };
     let masks: Vec<Mask> = (0..1usize << count).map(spread).collect();
     let mut best: Vec<Option<Best>> = vec![None; 1 << count];
     for compact in 1..1usize << count {

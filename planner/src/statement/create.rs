@@ -7,9 +7,7 @@ use crate::text::{Source, folded, object_name};
 use datafusion_common::DFSchema;
 use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, Expr, SqlError, Statement, Storage, TableInfo};
 use gingham_types::SqlType;
-use sqlparser::ast::{
-    self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint,
-};
+use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint};
 use std::sync::Arc;
 
 /// Keys as they are declared.
@@ -203,7 +201,8 @@ impl Session<'_> {
         let sql = create.query.to_string();
         let query = self.select(*create.query, source)?;
         if !columns.is_empty() && columns.len() != query.columns.len() {
-            let message = format!("the view names {} columns and its query gives {}", columns.len(), query.columns.len());
+            let message =
+                format!("the view names {} columns and its query gives {}", columns.len(), query.columns.len());
             return Err(SqlError::syntax(message));
         }
         let (replace, if_not_exists) = (create.or_replace, create.if_not_exists);
@@ -279,7 +278,10 @@ fn table_constraint(
                 return Err(crate::text::ident_at(error, Some(ident)));
             };
             if ordinals.contains(&ordinal) {
-                return Err(crate::text::ident_at(SqlError::new("42701", format!("column {name} is in the key twice")), Some(ident)));
+                return Err(crate::text::ident_at(
+                    SqlError::new("42701", format!("column {name} is in the key twice")),
+                    Some(ident),
+                ));
             }
             ordinals.push(ordinal);
         }

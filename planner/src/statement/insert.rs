@@ -22,7 +22,8 @@ impl Session<'_> {
         let TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into anything but a table"));
         };
-        if insert.overwrite || insert.partitioned.is_some() || !insert.assignments.is_empty() || insert.output.is_some() {
+        if insert.overwrite || insert.partitioned.is_some() || !insert.assignments.is_empty() || insert.output.is_some()
+        {
             return Err(SqlError::unsupported("this form of INSERT"));
         }
         let (_, table) = self.table(name, source)?;
@@ -122,10 +123,8 @@ impl Session<'_> {
         let mut ids: Vec<Id> = Vec::with_capacity(table.columns.len());
         for (ordinal, column) in table.columns.iter().enumerate() {
             let expr = match targets.iter().position(|t| *t == ordinal) {
-                Some(position) => {
-                    assigned_value(converter, &bound, bound.ids[position], column.ty)
-                        .map_err(|error| at_name(error, &bound.names[position], source))?
-                }
+                Some(position) => assigned_value(converter, &bound, bound.ids[position], column.ty)
+                    .map_err(|error| at_name(error, &bound.names[position], source))?,
                 None => default_of(column)?,
             };
             ids.push(match expr {

@@ -82,7 +82,9 @@ impl Session<'_> {
             match source.keyword(skipped) {
                 Keyword::ANALYZE => analyze = true,
                 Keyword::VERBOSE => {}
-                _ if source.word(skipped).as_deref() == Some("query") && source.word(skipped + 1).as_deref() == Some("plan") => {
+                _ if source.word(skipped).as_deref() == Some("query")
+                    && source.word(skipped + 1).as_deref() == Some("plan") =>
+                {
                     skipped += 1;
                 }
                 _ => break,

@@ -22,7 +22,11 @@ struct Target<'t> {
 impl Session<'_> {
     pub(super) fn update(&self, update: ast::Update, source: &Source) -> Result<Statement, SqlError> {
         if update.from.is_some() {
-            return Err(at_name(SqlError::unsupported("UPDATE … FROM").hint("use a subquery in SET and WHERE"), "from", source));
+            return Err(at_name(
+                SqlError::unsupported("UPDATE … FROM").hint("use a subquery in SET and WHERE"),
+                "from",
+                source,
+            ));
         }
         if update.or.is_some() || update.limit.is_some() || !update.order_by.is_empty() || update.output.is_some() {
             return Err(SqlError::unsupported("this form of UPDATE"));
@@ -83,7 +87,11 @@ impl Session<'_> {
 
     pub(super) fn delete(&self, delete: ast::Delete, source: &Source) -> Result<Statement, SqlError> {
         if delete.using.is_some() || !delete.tables.is_empty() {
-            return Err(at_name(SqlError::unsupported("DELETE … USING").hint("use a subquery in WHERE"), "using", source));
+            return Err(at_name(
+                SqlError::unsupported("DELETE … USING").hint("use a subquery in WHERE"),
+                "using",
+                source,
+            ));
         }
         if delete.limit.is_some() || !delete.order_by.is_empty() || delete.output.is_some() {
             return Err(SqlError::unsupported("DELETE with ORDER BY or LIMIT"));

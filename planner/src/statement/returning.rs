@@ -13,11 +13,7 @@ use sqlparser::ast::{self, SelectItem};
 use std::sync::Arc;
 
 /// A scope of a table's columns under a name, with new numbers.
-pub(super) fn row_scope(
-    table: &TableInfo,
-    name: &str,
-    converter: &mut Converter<'_>,
-) -> Result<Scope, SqlError> {
+pub(super) fn row_scope(table: &TableInfo, name: &str, converter: &mut Converter<'_>) -> Result<Scope, SqlError> {
     let fields: Vec<Field> = table.columns.iter().map(|c| Field::new(&c.name, to_arrow(c.ty), c.nullable)).collect();
     let schema = DFSchema::try_from_qualified_schema(TableReference::bare(name), &Schema::new(fields))
         .map_err(|error| SqlError::internal(error.to_string()))?;
@@ -74,7 +70,9 @@ impl Session<'_> {
                     };
                     (expr, output)
                 }
-                other => return Err(at_name(SqlError::unsupported(format!("{other} in RETURNING")), "returning", source)),
+                other => {
+                    return Err(at_name(SqlError::unsupported(format!("{other} in RETURNING")), "returning", source));
+                }
             };
             let expr = self.expression(expr, &scope, converter, source)?;
             let expr = by_position(expr, &scope.ids)?;

@@ -43,11 +43,8 @@ impl Session<'_> {
     /// Plans a converted query.
     pub(super) fn finish(&self, mut converter: Converter<'_>, bound: Bound) -> Result<Query, SqlError> {
         let Bound { rel, ids, names } = bound;
-        let columns = ids
-            .iter()
-            .zip(names)
-            .map(|(id, name)| OutputColumn { name, ty: converter.columns.ty(*id) })
-            .collect();
+        let columns =
+            ids.iter().zip(names).map(|(id, name)| OutputColumn { name, ty: converter.columns.ty(*id) }).collect();
         let output = plan_query(&mut converter, rel, &ids, self.setting)?;
         // A parameter whose context says nothing is text.
         let settled = |ty: &SqlType| if *ty == SqlType::Null { SqlType::Text } else { *ty };

@@ -9,8 +9,8 @@
 use super::source::position;
 use gingham_plan::SqlError;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
-    Spanned, Value, VisitMut, VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr,
+    SetOperator, SetQuantifier, Spanned, Value, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -136,7 +136,8 @@ pub(crate) fn name_items(items: &mut [SelectItem]) {
             _ => continue,
         };
         // What a wildcard brings is not known here, so nothing beside it may look like a column.
-        let unique = if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
+        let unique =
+            if taken.contains(&name) || has_wildcard { format!("{name}{UNIQUE_MARK}{index}") } else { name.clone() };
         if plain && unique == name {
             taken.insert(name);
             continue;

@@ -39,7 +39,8 @@ impl Source {
         let dialect = GinghamDialect::default();
         let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|error| {
             let location = error.location;
-            SqlError::syntax(lower_first(error.message.trim_end_matches('.'))).at(location.line as u32, location.column as u32)
+            SqlError::syntax(lower_first(error.message.trim_end_matches('.')))
+                .at(location.line as u32, location.column as u32)
         })?;
         let (tokens, parameter_count) = number_parameters(tokens)?;
         check_chains(&tokens)?;

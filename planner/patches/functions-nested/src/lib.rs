@@ -7,9 +7,7 @@
 pub mod expr_fn {
     use arrow_schema::DataType;
     use datafusion_expr::expr::ScalarFunction;
-    use datafusion_expr::{
-        ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
-    };
+    use datafusion_expr::{ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
     use std::sync::Arc;
 
     /// A named function without an implementation.

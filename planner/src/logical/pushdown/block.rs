@@ -52,7 +52,14 @@ impl Gathered {
     }
 
     /// Adds a dependent join below those gathered so far.
-    pub(super) fn add_dependent(&mut self, kind: JoinKind, right: Rel, on: Vec<Expr>, null_aware: bool, mark: Option<Id>) {
+    pub(super) fn add_dependent(
+        &mut self,
+        kind: JoinKind,
+        right: Rel,
+        on: Vec<Expr>,
+        null_aware: bool,
+        mark: Option<Id>,
+    ) {
         self.dependents.insert(0, Dependent { kind, right, on, null_aware, mark });
     }
 
@@ -94,7 +101,8 @@ impl Gathered {
             all.extend(self.definitions.iter().map(|(id, _)| *id));
             return Rel::Values { rows: Vec::new(), columns: all.iter().collect() };
         }
-        let dependents: Vec<Dependent> = self.dependents.into_iter().map(|d| finish_dependent(d, &all, columns)).collect();
+        let dependents: Vec<Dependent> =
+            self.dependents.into_iter().map(|d| finish_dependent(d, &all, columns)).collect();
         let mut inputs: Vec<Rel> =
             self.inputs.into_iter().zip(own).map(|(input, predicates)| push(input, predicates, columns)).collect();
         // Conditions without columns are checked once, below everything, where there is one input.
