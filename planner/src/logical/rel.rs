@@ -170,7 +170,7 @@ impl Rel {
                 set.extend(columns.iter().copied());
             }
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
-                input.outputs_into(set)
+                input.outputs_into(set);
             }
             Self::Extend { input, expressions } => {
                 input.outputs_into(set);

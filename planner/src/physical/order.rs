@@ -194,7 +194,7 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
     let masks: Vec<Mask> = (0..1usize << count).map(spread).collect();
     let mut best: Vec<Option<Best>> = vec![None; 1 << count];
     for compact in 1..1usize << count {
-        if compact.count_ones() == 1 {
+        if compact.is_power_of_two() {
             let item = items[compact.trailing_zeros() as usize];
             if graph.items[item].dependent.is_none() {
                 best[compact] = Some(Best { cost: 0.0, left: 0, right: 0 });
@@ -239,12 +239,12 @@ fn exhaustive(graph: &Graph, component: Mask) -> Option<Tree> {
 }
 
 fn rebuild(graph: &Graph, items: &[usize], best: &[Option<Best>], compact: usize) -> Option<Tree> {
-    if compact.count_ones() == 1 {
+    if compact.is_power_of_two() {
         return Some(Tree::Leaf(items[compact.trailing_zeros() as usize]));
     }
     let Best { left, right, .. } = best[compact]?;
     let below = rebuild(graph, items, best, left as usize)?;
-    if right.count_ones() == 1 {
+    if right.is_power_of_two() {
         let item = items[right.trailing_zeros() as usize];
         if graph.items[item].dependent.is_some() {
             return Some(Tree::Dependent(Box::new(below), item));
@@ -272,9 +272,9 @@ fn greedy(graph: &Graph, component: Mask) -> Option<Tree> {
                     consider(dependent_cost(graph, mask, *item), a, Err(position));
                 }
             }
-            for b in a + 1..trees.len() {
-                if graph.connected(mask, trees[b].mask()) {
-                    consider(join_cost(graph, mask, trees[b].mask()), a, Ok(b));
+            for (b, other) in trees.iter().enumerate().skip(a + 1) {
+                if graph.connected(mask, other.mask()) {
+                    consider(join_cost(graph, mask, other.mask()), a, Ok(b));
                 }
             }
         }

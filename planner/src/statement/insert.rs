@@ -150,7 +150,7 @@ impl Session<'_> {
         source: &Source,
     ) -> Result<Conflict, SqlError> {
         match (or, on) {
-            (None, None) | (Some(SqliteOnConflict::Abort | SqliteOnConflict::Fail), None) => Ok(Conflict::Abort),
+            (None | Some(SqliteOnConflict::Abort | SqliteOnConflict::Fail), None) => Ok(Conflict::Abort),
             (Some(SqliteOnConflict::Replace), None) => Ok(Conflict::Replace),
             (Some(SqliteOnConflict::Ignore), None) => Ok(Conflict::Ignore),
             (None, Some(OnInsert::OnConflict(conflict))) => {
