@@ -8,6 +8,8 @@
 //!
 //! The crate knows no Arrow and no SQL.
 
+#![forbid(unsafe_code)]
+
 mod checkpoint;
 mod cursor;
 mod directory;
