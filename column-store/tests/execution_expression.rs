@@ -6,11 +6,13 @@ use execution_support::random::{Random, TYPES, rows};
 use execution_support::same_value;
 use execution_support::tables::MemoryTables;
 use gingham_column_store::Error;
-use gingham_column_store::expression::{Evaluator, EvaluatorSet, Predicates, Runtime, Selection, evaluate_row};
+use gingham_column_store::expression::{
+    Evaluator, EvaluatorSet, Predicates, Runtime, Selection, batch_from_rows, evaluate_row,
+};
 use gingham_column_store::source::{Step, Tables};
 use gingham_column_store::vector::Batch;
 use gingham_plan::{BinaryOp, DateField, Expr, Function, Node};
-use gingham_types::{Interval, SqlType, Value};
+use gingham_types::{Interval, SqlType, Value, compare_values};
 
 const DECIMAL: SqlType = SqlType::Decimal { precision: 12, scale: 2 };
 const WIDE: SqlType = SqlType::Decimal { precision: 38, scale: 4 };
@@ -386,6 +388,58 @@ fn expression_filters_agree_with_the_row_evaluator() {
                 }
                 (Err(_), Err(_)) => {}
                 (actual, expected) => panic!("seed {seed}: {conjuncts:?}: {actual:?} against {expected:?}"),
+            }
+        }
+    }
+}
+
+/// Every operator over every pair of values at the edges of a type, as vector ⊕ vector,
+/// vector ⊕ constant and constant ⊕ vector, alone and beside a harmless row.
+#[test]
+fn expression_arithmetic_at_the_edges() {
+    let powers = (0..63).map(|bit| 1i64 << bit).flat_map(|v| [v, -v, v - 1, 1 - v]);
+    let integers: Vec<i64> = powers.chain([i64::MIN, i64::MAX, 3, -7, 3_037_000_500]).collect();
+    let decimal = |unscaled: i128| Value::Decimal { unscaled, scale: 0 };
+    let wide = [10i128.pow(38) - 1, 1 - 10i128.pow(38), i128::from(i64::MAX) + 1, 10i128.pow(19), 0, 1, -1, 7];
+    let narrow: Vec<i64> = integers.iter().copied().filter(|v| i32::try_from(*v).is_ok()).collect();
+    let lists: [(SqlType, Vec<Value>); 3] = [
+        (SqlType::Integer, narrow.into_iter().map(Value::Int).collect()),
+        (SqlType::BigInt, integers.iter().copied().map(Value::Int).collect()),
+        (
+            SqlType::decimal(38, 0),
+            wide.into_iter().chain(integers.iter().step_by(5).map(|v| i128::from(*v))).map(decimal).collect(),
+        ),
+    ];
+    let ops = [BinaryOp::Add, BinaryOp::Subtract, BinaryOp::Multiply, BinaryOp::Divide, BinaryOp::Modulo];
+    for (ty, values) in lists {
+        let one = values.iter().find(|v| compare_values(v, &Value::Int(1)).is_eq()).expect("one is there").clone();
+        for op in ops {
+            let expr = |left: Expr, right: Expr| Expr::Binary { op, left: Box::new(left), right: Box::new(right), ty };
+            let column = |index| Expr::column(index, ty);
+            let both = Evaluator::new(&expr(column(0), column(1)), &Runtime::default()).expect("compiles");
+            for a in &values {
+                let constant = |value: &Value| Expr::literal(value.clone(), ty);
+                let first = Evaluator::new(&expr(constant(a), column(1)), &Runtime::default()).expect("compiles");
+                for b in &values {
+                    let expected = evaluate_row(&expr(column(0), column(1)), &[a.clone(), b.clone()]);
+                    let batch = |rows: &[Vec<Value>]| batch_from_rows(rows, &[ty, ty]).expect("of the type");
+                    let alone = batch(&[vec![a.clone(), b.clone()]]);
+                    let beside = batch(&[vec![one.clone(), one.clone()], vec![a.clone(), b.clone()]]);
+                    let at_null = batch(&[vec![a.clone(), b.clone()], vec![Value::Null, b.clone()]]);
+                    let results = [
+                        both.evaluate(&alone).map(|v| v.value(0, ty)),
+                        both.evaluate(&beside).map(|v| v.value(1, ty)),
+                        both.evaluate(&at_null).map(|v| v.value(0, ty)),
+                        first.evaluate(&alone).map(|v| v.value(0, ty)),
+                    ];
+                    for result in results {
+                        match (&result, &expected) {
+                            (Ok(actual), Ok(expected)) if actual == expected => {}
+                            (Err(actual), Err(expected)) if code(actual) == code(expected) => {}
+                            _ => panic!("{a} {} {b}: {result:?} against {expected:?}", op.symbol()),
+                        }
+                    }
+                }
             }
         }
     }
