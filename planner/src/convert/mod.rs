@@ -4,8 +4,10 @@ mod aggregate;
 mod call;
 mod coerce;
 mod fold;
+mod join;
 mod query;
 mod relation;
+mod rows;
 mod scalar;
 mod subquery;
 

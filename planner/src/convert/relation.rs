@@ -1,18 +1,14 @@
 //! Logical plan nodes as relations.
 
-use super::coerce::{cast_to, common_type, compare, same_type};
+use super::coerce::cast_to;
 use super::query::{Converted, Converter, Scope, SharedCte};
 use super::scalar::Place;
 use crate::bind::{LOCATOR, TableHandle};
-use crate::logical::{Id, IdSet, Join, Rel, Scan, push_conjuncts};
-use datafusion_common::{JoinType, NullEquality};
+use crate::logical::{Id, IdSet, Rel, Scan, push_conjuncts};
 use datafusion_expr::Expr as Bound;
 use datafusion_expr::expr::Sort as BoundSort;
-use datafusion_expr::logical_plan::{
-    Distinct, Filter, Join as BoundJoin, JoinConstraint, Limit, LogicalPlan, Projection, SubqueryAlias, TableScan,
-    Values,
-};
-use gingham_plan::{ApplyKind, BinaryOp, Expr, JoinKind, SortKey, SqlError};
+use datafusion_expr::logical_plan::{Distinct, Filter, Limit, LogicalPlan, Projection, SubqueryAlias, TableScan};
+use gingham_plan::{BinaryOp, Expr, SortKey, SqlError};
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 
@@ -170,154 +166,6 @@ impl Converter<'_> {
         }
     }
 
-    fn join(&mut self, join: &BoundJoin) -> Result<Converted, SqlError> {
-        let merged = join.join_constraint == JoinConstraint::Using && !join.on.is_empty();
-        if merged && matches!(join.join_type, JoinType::Right | JoinType::Full) {
-            let error = SqlError::unsupported("USING and NATURAL with a RIGHT or FULL join");
-            return Err(error.hint("write the condition with ON and choose the column with coalesce"));
-        }
-        let left = self.relation(&join.left)?;
-        let left_scope = Scope { schema: Arc::clone(join.left.schema()), ids: left.ids };
-        // A LATERAL right side refers to the left as an outer scope.
-        self.outer.push(left_scope.clone());
-        let right = self.relation(&join.right);
-        self.outer.pop();
-        let right = right?;
-        let right_scope = Scope { schema: Arc::clone(join.right.schema()), ids: right.ids };
-        let mut on = Vec::new();
-        for (index, (a, b)) in join.on.iter().enumerate() {
-            let (a, b) = if join.null_equality == NullEquality::NullEqualsNull {
-                // INTERSECT and EXCEPT match columns by position.
-                let at = |scope: &Scope| scope.ids.get(index).copied().map(|id| self.columns.expr(id));
-                match (at(&left_scope), at(&right_scope)) {
-                    (Some(a), Some(b)) => (a, b),
-                    _ => return Err(SqlError::internal("set operation without columns")),
-                }
-            } else {
-                let a = self.expr(a, &mut Place { scope: &left_scope, rel: None })?;
-                (a, self.expr(b, &mut Place { scope: &right_scope, rel: None })?)
-            };
-            let equal = match join.null_equality {
-                NullEquality::NullEqualsNull => {
-                    let types = format!("{} and {}", a.ty(), b.ty());
-                    let (a, b) = same_type(a, b).map_err(|error| {
-                        error.unwrap_or_else(|| {
-                            SqlError::new("42804", format!("column {} has types {types}", index + 1))
-                        })
-                    })?;
-                    Expr::boolean(BinaryOp::IsNotDistinctFrom, a, b)
-                }
-                NullEquality::NullEqualsNothing => compare(BinaryOp::Equal, a, b)?,
-            };
-            on.push(equal);
-        }
-        let semi = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
-        let ids: Vec<Id> = left_scope.ids.iter().chain(right_scope.ids.iter().filter(|_| !semi)).copied().collect();
-        let both = Scope { schema: Arc::clone(&join.schema), ids: ids.clone() };
-        let (mut left, mut right) = (left.rel, right.rel);
-        let lateral = {
-            let provided = left.outputs();
-            right.free_columns().intersects(&provided)
-        };
-        if join.join_type == JoinType::Inner {
-            let mut rel = if lateral {
-                self.lateral(ApplyKind::Cross, left, right, right_scope.ids, Vec::new())?
-            } else {
-                Rel::Join(Box::new(Join { kind: JoinKind::Inner, left, right, on, null_aware: false, mark: None }))
-            };
-            if let Some(filter) = &join.filter {
-                self.filter_by(filter, &both, &mut rel)?;
-            }
-            return Ok(Converted { rel, ids });
-        }
-        if let Some(filter) = &join.filter {
-            let scope = if semi {
-                let ids = left_scope.ids.iter().chain(&right_scope.ids).copied().collect();
-                let schema = join.left.schema().join(join.right.schema());
-                Scope { schema: Arc::new(schema.map_err(|e| SqlError::internal(e.to_string()))?), ids }
-            } else {
-                both
-            };
-            let expr = self.expr(filter, &mut Place { scope: &scope, rel: None })?;
-            push_conjuncts(self.boolean(expr, filter)?, &mut on);
-        }
-        let kind = match join.join_type {
-            JoinType::Left | JoinType::Right => JoinKind::Left,
-            JoinType::Full => JoinKind::Full,
-            JoinType::LeftSemi => JoinKind::Semi,
-            JoinType::LeftAnti => JoinKind::Anti,
-            other => return Err(SqlError::unsupported(format!("a {other} join"))),
-        };
-        if lateral {
-            if kind != JoinKind::Left || join.join_type == JoinType::Right {
-                return Err(SqlError::unsupported("LATERAL here"));
-            }
-            let rel = self.lateral(ApplyKind::Left, left, right, right_scope.ids, on)?;
-            return Ok(Converted { rel, ids });
-        }
-        if join.join_type == JoinType::Right {
-            std::mem::swap(&mut left, &mut right);
-        }
-        if matches!(kind, JoinKind::Left | JoinKind::Full) {
-            self.columns.mark_nullable(&right.outputs());
-        }
-        if kind == JoinKind::Full {
-            self.columns.mark_nullable(&left.outputs());
-        }
-        let rel = Rel::Join(Box::new(Join { kind, left, right, on, null_aware: false, mark: None }));
-        Ok(Converted { rel, ids })
-    }
-
-    fn union(&mut self, plan: &LogicalPlan) -> Result<Converted, SqlError> {
-        let mut flat = Vec::new();
-        let mut pending = vec![plan];
-        while let Some(next) = pending.pop() {
-            match next {
-                LogicalPlan::Union(union) => pending.extend(union.inputs.iter().rev().map(Arc::as_ref)),
-                other => flat.push(other),
-            }
-        }
-        let mut inputs = Vec::with_capacity(flat.len());
-        for input in flat {
-            inputs.push(self.relation(input)?);
-        }
-        self.union_of(inputs)
-    }
-
-    /// UNION ALL of relations with the same number of columns.
-    pub(super) fn union_of(&mut self, mut inputs: Vec<Converted>) -> Result<Converted, SqlError> {
-        let width = inputs.first().map_or(0, |i| i.ids.len());
-        let mut columns = Vec::with_capacity(width);
-        for position in 0..width {
-            let mut ty = SqlType::Null;
-            let mut nullable = false;
-            for input in &inputs {
-                let id = input.ids[position];
-                nullable |= self.columns.nullable(id);
-                let other = self.columns.ty(id);
-                ty = common_type(ty, other).ok_or_else(|| {
-                    SqlError::new(
-                        "42804",
-                        format!("column {} of the set operation has types {ty} and {other}", position + 1),
-                    )
-                })?;
-            }
-            columns.push(self.columns.add(ty, nullable));
-        }
-        for input in &mut inputs {
-            let mut expressions = Vec::new();
-            for (id, column) in input.ids.iter_mut().zip(&columns) {
-                let own = self.columns.expr(*id);
-                let own = if own.ty() == SqlType::Null { constant_behind(&input.rel, *id).unwrap_or(own) } else { own };
-                let expr = cast_to(own, self.columns.ty(*column))?;
-                *id = self.name(expr, &mut expressions);
-            }
-            input.rel = input.rel.take().extend(expressions);
-        }
-        let inputs = inputs.into_iter().map(|i| (i.rel, i.ids)).collect();
-        Ok(Converted { rel: Rel::Union { inputs, columns: columns.clone() }, ids: columns })
-    }
-
     fn scan(&mut self, scan: &TableScan) -> Result<Converted, SqlError> {
         let Some(handle) = scan.source.downcast_ref::<TableHandle>() else {
             return Err(SqlError::internal("a scan of something that is not a table"));
@@ -373,63 +221,6 @@ impl Converter<'_> {
             self.ctes[cte].ids.iter().map(|id| (self.columns.ty(*id), self.columns.nullable(*id))).collect();
         let ids: Vec<Id> = infos.into_iter().map(|(ty, nullable)| self.columns.add(ty, nullable)).collect();
         Ok(Converted { rel: Rel::Cte { cte, columns: ids.clone() }, ids })
-    }
-
-    fn values(&mut self, values: &Values) -> Result<Converted, SqlError> {
-        let scope = Scope { schema: Arc::new(datafusion_common::DFSchema::empty()), ids: Vec::new() };
-        let mut rows = Vec::with_capacity(values.values.len());
-        let mut plain = true;
-        for row in &values.values {
-            let mut rel = Rel::one_row();
-            let mut converted = Vec::with_capacity(row.len());
-            for bound in row {
-                converted.push(self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?);
-            }
-            plain &= matches!(&rel, Rel::Values { .. });
-            rows.push((rel, converted));
-        }
-        if !plain {
-            // A row with a correlated or IN subquery is a query of its own.
-            let mut inputs = Vec::with_capacity(rows.len());
-            for (rel, row) in rows {
-                let mut expressions = Vec::new();
-                let ids = row.into_iter().map(|e| self.name(e, &mut expressions)).collect();
-                inputs.push(Converted { rel: rel.extend(expressions), ids });
-            }
-            return self.union_of(inputs);
-        }
-        self.values_of(rows.into_iter().map(|(_, row)| row).collect())
-    }
-
-    /// Constant rows, each column brought to one type.
-    pub(crate) fn values_of(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Converted, SqlError> {
-        let width = rows.first().map_or(0, Vec::len);
-        let mut columns = Vec::with_capacity(width);
-        for position in 0..width {
-            let mut ty = SqlType::Null;
-            for expr in rows.iter().filter_map(|row| row.get(position)) {
-                let unknown = matches!(expr, Expr::Literal { value: Value::Text(_), .. });
-                ty = match common_type(ty, expr.ty()) {
-                    Some(common) => common,
-                    None if unknown => ty,
-                    None if ty == SqlType::Text => expr.ty(),
-                    None => {
-                        let message = format!("column {} of VALUES has types {ty} and {}", position + 1, expr.ty());
-                        return Err(SqlError::new("42804", message));
-                    }
-                };
-            }
-            let ty = if ty == SqlType::Null { SqlType::Text } else { ty };
-            let mut nullable = false;
-            for row in &mut rows {
-                let expr = std::mem::replace(&mut row[position], Expr::literal(Value::Null, ty));
-                row[position] = super::coerce::coerce(expr, ty)?;
-                self.note_parameters(&row[position]);
-                nullable |= self.nullable(&row[position]);
-            }
-            columns.push(self.columns.add(ty, nullable));
-        }
-        Ok(Converted { rel: Rel::Values { rows, columns: columns.clone() }, ids: columns })
     }
 
     /// Gives columns of unknown type (a bare NULL or parameter in a select list) the type TEXT.

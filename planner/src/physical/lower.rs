@@ -1,23 +1,15 @@
 //! Relations as operators.
 
 use super::access::choose;
-use super::dynamic::{attach, droppable};
 use super::eager::{above, aggregate_first};
 use super::estimate::{Estimate, Estimator};
-use super::graph::{Graph, Mask, key_share};
-use super::order::{Side, Tree, choose_build, order};
+use super::join::Sides;
 use super::ordered::deliver;
 use super::selectivity::selectivity;
-use crate::logical::{Dependent, Id, IdSet, Rel, Scan, columns_of};
-use gingham_plan::{
-    AggregateCall, Apply, ApplyKind, BinaryOp, BuildSide, CteId, Expr, FilterId, Join, JoinKind, Node, RouteSetting,
-    SlotId, SortKey, SqlError,
-};
+use crate::logical::{Id, IdSet, Rel, Scan, columns_of};
+use gingham_plan::{AggregateCall, Apply, ApplyKind, CteId, Expr, Node, RouteSetting, SlotId, SortKey, SqlError};
 use gingham_types::SqlType;
 use std::collections::HashMap;
-
-/// A build side that has this share of the probe side's keys or more is no filter.
-const FILTER_SHARE_MAX: f64 = 0.8;
 
 /// An operator and the column number of each of its output columns.
 pub(super) struct Lowered {
@@ -36,17 +28,6 @@ pub(super) struct Lowering<'a> {
     pub(super) bound: HashMap<Id, SlotId>,
     /// For each shared expression, the columns that are read.
     pub(super) cte_columns: Vec<IdSet>,
-}
-
-/// The sides and conditions of a join about to be lowered.
-struct Sides {
-    kind: JoinKind,
-    left: Lowered,
-    right: Lowered,
-    on: Vec<Expr>,
-    null_aware: bool,
-    mark: Option<Id>,
-    rows: f64,
 }
 
 impl Lowering<'_> {
@@ -102,7 +83,7 @@ impl Lowering<'_> {
     }
 
     /// Replaces column numbers by positions in `layout`, and outer ones by slots.
-    fn place(&self, mut expr: Expr, layout: &[Id]) -> Result<Expr, SqlError> {
+    pub(super) fn place(&self, mut expr: Expr, layout: &[Id]) -> Result<Expr, SqlError> {
         let mut missing = None;
         expr.visit_mut(&mut |e| {
             if let Expr::Column { index, ty } = e {
@@ -121,7 +102,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn place_all(&self, list: Vec<Expr>, layout: &[Id]) -> Result<Vec<Expr>, SqlError> {
+    pub(super) fn place_all(&self, list: Vec<Expr>, layout: &[Id]) -> Result<Vec<Expr>, SqlError> {
         list.into_iter().map(|e| self.place(e, layout)).collect()
     }
 
@@ -230,7 +211,7 @@ impl Lowering<'_> {
         self.filtered(input, predicates, required, rows)
     }
 
-    fn filtered(
+    pub(super) fn filtered(
         &mut self,
         input: Lowered,
         predicates: Vec<Expr>,
@@ -381,253 +362,6 @@ impl Lowering<'_> {
         let rows = self.estimator.ctes.get(cte).map_or(1000.0, |(e, _)| e.rows);
         Ok(Lowered { node: Node::Cte { id: CteId(cte as u32), columns: kept, types, rows }, layout, rows })
     }
-
-    fn block(
-        &mut self,
-        inputs: Vec<Rel>,
-        predicates: &[Expr],
-        dependents: Vec<Dependent>,
-        required: &IdSet,
-    ) -> Result<Lowered, SqlError> {
-        if inputs.len() + dependents.len() >= super::graph::ITEMS_MAX {
-            return Err(SqlError::new("54001", format!("more than {} relations in one join", super::graph::ITEMS_MAX)));
-        }
-        let mut graph = Graph::new(&self.estimator, &inputs, predicates, &dependents);
-        let mut wanted = required.clone();
-        predicates.iter().chain(dependents.iter().flat_map(|d| &d.on)).for_each(|e| columns_of(e, &mut wanted));
-        graph.weigh(&wanted, self.estimator.columns);
-        let Some(tree) = order(&graph) else { return Err(SqlError::internal("a join of nothing")) };
-        let count = inputs.len();
-        let mut parts = Parts {
-            graph: &graph,
-            inputs: inputs.into_iter().map(Some).collect(),
-            conditions: dependents.iter().map(|d| d.on.clone()).collect(),
-            dependents: dependents.into_iter().map(Some).collect(),
-            count,
-            required,
-        };
-        self.tree(&tree, &mut parts)
-    }
-
-    fn tree(&mut self, tree: &Tree, parts: &mut Parts<'_>) -> Result<Lowered, SqlError> {
-        let mask = tree.mask();
-        let graph = parts.graph;
-        match tree {
-            Tree::Leaf(item) => {
-                let needed = parts.needed(mask);
-                let Some(rel) = parts.inputs[*item].take() else {
-                    return Err(SqlError::internal("an input is used twice"));
-                };
-                self.lower(rel, &needed)
-            }
-            Tree::Inner(a, b) => {
-                let (left_mask, right_mask) = (a.mask(), b.mask());
-                let left = self.tree(a, parts)?;
-                let right = self.tree(b, parts)?;
-                let mut on: Vec<Expr> = Vec::new();
-                for class in &graph.classes {
-                    if let (Some(x), Some(y)) = (member(class, left_mask), member(class, right_mask)) {
-                        let columns = self.estimator.columns;
-                        on.push(Expr::boolean(BinaryOp::Equal, columns.expr(x), columns.expr(y)));
-                    }
-                }
-                let newly = |items: Mask| items & !mask == 0 && items & !left_mask != 0 && items & !right_mask != 0;
-                on.extend(graph.edges.iter().filter(|e| newly(e.items)).map(|e| e.expr.clone()));
-                let rows = graph.rows(mask);
-                let needed = parts.needed(mask);
-                let sides = Sides { kind: JoinKind::Inner, left, right, on, null_aware: false, mark: None, rows };
-                self.join(sides, &needed, &|id| graph.domain(id))
-            }
-            Tree::Dependent(below, item) => {
-                let below_mask = below.mask();
-                let left = self.tree(below, parts)?;
-                let Some(dependent) = parts.dependents[*item - parts.count].take() else {
-                    return Err(SqlError::internal("a dependent join is used twice"));
-                };
-                let above = parts.needed(mask);
-                let newly: Vec<Expr> = graph
-                    .edges
-                    .iter()
-                    .filter(|e| e.items & !mask == 0 && e.items & !below_mask != 0)
-                    .map(|e| e.expr.clone())
-                    .collect();
-                let mut out = above.clone();
-                newly.iter().for_each(|e| columns_of(e, &mut out));
-                let mut right_needed = IdSet::default();
-                dependent.on.iter().for_each(|e| columns_of(e, &mut right_needed));
-                if dependent.kind == JoinKind::Left {
-                    right_needed.union(&out);
-                }
-                let right_estimate = self.estimator.estimate(&dependent.right);
-                let right = self.lower(dependent.right, &right_needed)?;
-                let rows = graph.rows(mask);
-                let Dependent { kind, on, null_aware, mark, .. } = dependent;
-                let domain = |id: Id| {
-                    if right_estimate.columns.contains_key(&id) { right_estimate.domain(id) } else { graph.domain(id) }
-                };
-                let sides = Sides { kind, left, right, on, null_aware, mark, rows };
-                let joined = self.join(sides, &out, &domain)?;
-                if newly.is_empty() { Ok(joined) } else { self.filtered(joined, newly, &above, rows) }
-            }
-        }
-    }
-
-    /// Lowers a join: keys, residual, build side, dynamic filters.
-    fn join(&mut self, sides: Sides, required: &IdSet, domain: &dyn Fn(Id) -> f64) -> Result<Lowered, SqlError> {
-        let Sides { kind, mut left, mut right, on, null_aware, mark, rows } = sides;
-        let left_set: IdSet = left.layout.iter().copied().collect();
-        let right_set: IdSet = right.layout.iter().copied().collect();
-        let mut keys: Vec<(Expr, Expr, bool)> = Vec::new();
-        let mut residual = Vec::new();
-        for condition in on {
-            match split(&condition, &left_set, &right_set) {
-                Some(key) => keys.push(key),
-                None => residual.push(condition),
-            }
-        }
-        if null_aware && keys.is_empty() {
-            return Err(SqlError::unsupported("NOT IN over these operands"));
-        }
-        let side = |lowered: &Lowered| Side { rows: lowered.rows, width: lowered.layout.len() as f64 };
-        let (mut builds_left, _) = choose_build(kind, side(&left), side(&right), rows);
-        if null_aware || keys.is_empty() {
-            builds_left = false;
-        }
-        if kind == JoinKind::Inner && builds_left {
-            // Inner joins are symmetric: the build side is always shown on the right.
-            std::mem::swap(&mut left, &mut right);
-            keys.iter_mut().for_each(|(a, b, _)| std::mem::swap(a, b));
-            builds_left = false;
-        }
-        let publish = keys
-            .iter()
-            .map(|(left_key, right_key, null_equal)| {
-                let (build_key, probe_key) = if builds_left { (left_key, right_key) } else { (right_key, left_key) };
-                let (build, probe) = if builds_left { (&left, &mut right) } else { (&right, &mut left) };
-                if *null_equal || !droppable(kind, builds_left, null_aware) {
-                    return None;
-                }
-                let (Expr::Column { index: build_id, .. }, Expr::Column { index: probe_id, .. }) =
-                    (build_key, probe_key)
-                else {
-                    return None;
-                };
-                if key_share(domain(*build_id), build.rows, domain(*probe_id)) >= FILTER_SHARE_MAX {
-                    return None;
-                }
-                let position = probe.layout.iter().position(|id| id == probe_id)?;
-                let filter = FilterId(self.filters);
-                if !attach(&mut probe.node, position, filter) {
-                    return None;
-                }
-                self.filters += 1;
-                Some(filter)
-            })
-            .collect();
-        let mut joined = left.layout.clone();
-        match kind {
-            JoinKind::Inner | JoinKind::Left | JoinKind::Full => joined.extend(&right.layout),
-            JoinKind::Mark => joined.extend(mark),
-            JoinKind::Semi | JoinKind::Anti => {}
-        }
-        let both: Vec<Id> = left.layout.iter().chain(&right.layout).copied().collect();
-        let residual = if residual.is_empty() { None } else { Some(self.place(Expr::all(residual), &both)?) };
-        let null_equal = keys.iter().map(|(_, _, n)| *n).collect();
-        let mut left_keys = Vec::with_capacity(keys.len());
-        let mut right_keys = Vec::with_capacity(keys.len());
-        for (a, b, _) in keys {
-            left_keys.push(self.place(a, &left.layout)?);
-            right_keys.push(self.place(b, &right.layout)?);
-        }
-        let columns: Vec<usize> = (0..joined.len()).filter(|p| required.contains(joined[*p])).collect();
-        let layout = columns.iter().map(|p| joined[*p]).collect();
-        let build = if builds_left { BuildSide::Left } else { BuildSide::Right };
-        let node = Node::Join(Box::new(Join {
-            kind,
-            left: left.node,
-            right: right.node,
-            left_keys,
-            right_keys,
-            null_equal,
-            residual,
-            null_aware,
-            build,
-            publish,
-            columns,
-            rows,
-        }));
-        Ok(Lowered { node, layout, rows })
-    }
-}
-
-/// What is left of a block while its tree is lowered.
-struct Parts<'a> {
-    graph: &'a Graph,
-    inputs: Vec<Option<Rel>>,
-    dependents: Vec<Option<Dependent>>,
-    /// The conditions of all dependents, also of those joined already.
-    conditions: Vec<Vec<Expr>>,
-    count: usize,
-    required: &'a IdSet,
-}
-
-impl Parts<'_> {
-    /// The columns that the join of `mask` must put out.
-    fn needed(&self, mask: Mask) -> IdSet {
-        let mut wanted = self.required.clone();
-        for edge in self.graph.edges.iter().filter(|e| e.items & !mask != 0) {
-            columns_of(&edge.expr, &mut wanted);
-        }
-        for (index, conditions) in self.conditions.iter().enumerate() {
-            if mask >> (index + self.count) & 1 == 0 {
-                conditions.iter().for_each(|e| columns_of(e, &mut wanted));
-            }
-        }
-        for class in &self.graph.classes {
-            let outside = class.iter().any(|(_, item)| mask >> item & 1 == 0);
-            if outside {
-                wanted.extend(member(class, mask));
-            }
-        }
-        let mut provided = IdSet::default();
-        for (index, item) in self.graph.items.iter().enumerate() {
-            if mask >> index & 1 == 1 {
-                provided.union(&item.outputs);
-            }
-        }
-        wanted.iter().filter(|id| provided.contains(*id)).collect()
-    }
-}
-
-/// The first member of a class that belongs to `mask`: the one that stands for it.
-fn member(class: &[(Id, usize)], mask: Mask) -> Option<Id> {
-    class.iter().find(|(_, item)| mask >> item & 1 == 1).map(|(id, _)| *id)
-}
-
-/// An equality of a left and a right expression, as such.
-fn split(condition: &Expr, left: &IdSet, right: &IdSet) -> Option<(Expr, Expr, bool)> {
-    let Expr::Binary { op, left: a, right: b, .. } = condition else { return None };
-    let null_equal = match op {
-        BinaryOp::Equal => false,
-        BinaryOp::IsNotDistinctFrom => true,
-        _ => return None,
-    };
-    let used = |e: &Expr| {
-        let mut set = IdSet::default();
-        columns_of(e, &mut set);
-        set
-    };
-    let (x, y) = (used(a), used(b));
-    let on = |side: &IdSet, other: &IdSet, set: &IdSet| set.intersects(side) && !set.intersects(other);
-    // A key of one side may be a constant of the other.
-    let free = |set: &IdSet| !set.intersects(left) && !set.intersects(right);
-    if (on(left, right, &x) || free(&x)) && on(right, left, &y) {
-        return Some(((**a).clone(), (**b).clone(), null_equal));
-    }
-    if (on(left, right, &y) || free(&y)) && on(right, left, &x) {
-        return Some(((**b).clone(), (**a).clone(), null_equal));
-    }
-    None
 }
 
 /// Cheapest and most selective first.

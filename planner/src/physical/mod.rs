@@ -1,10 +1,12 @@
 //! From rewritten relations to physical operators: estimates, join order, routes.
 
 mod access;
+mod block;
 mod dynamic;
 mod eager;
 mod estimate;
 mod graph;
+mod join;
 mod lower;
 mod order;
 mod ordered;
