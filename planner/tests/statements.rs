@@ -301,6 +301,7 @@ fn errors_have_code_position_and_hint() {
     );
     assert_eq!(refused("SELECT a FROM t WHERE a").0, "42804");
     assert_eq!(refused("SELECT a, count(*) FROM t").0, "42803");
+    assert_eq!(refused("SELECT a FROM t WHERE a > (SELECT sum(t.a))").0, "42803");
     assert_eq!(refused("SELECT a FROM t UNION SELECT b FROM t").0, "42804");
     let (code, position, ..) = refused("SELECT a FROM t WHERE");
     assert_eq!((code.as_str(), position.is_some()), ("42601", true));

@@ -3,7 +3,7 @@
 use super::coerce::{cast_to, is_unknown};
 use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
-use crate::logical::Rel;
+use crate::logical::{IdSet, Rel, columns_of};
 use datafusion_expr::Expr as Bound;
 use datafusion_expr::expr::AggregateFunction as BoundCall;
 use datafusion_expr::logical_plan::Aggregate;
@@ -25,7 +25,7 @@ impl Converter<'_> {
             let expr = if expr.ty() == SqlType::Null { cast_to(expr, SqlType::Text)? } else { expr };
             let id = match expr {
                 // A column keeps its number: it is the same value above and below.
-                Expr::Column { index, .. } => index,
+                Expr::Column { index, .. } if !self.is_outer(&expr, &scope, &rel) => index,
                 _ => self.columns.add(expr.ty(), self.nullable(&expr)),
             };
             if !groups.iter().any(|(existing, _)| *existing == id) {
@@ -66,6 +66,14 @@ impl Converter<'_> {
             (argument, None) => argument,
             _ => return Err(self.locate(wrong_count(name, count_arguments), name)),
         };
+        if let Some(argument) = &argument {
+            let mut used = IdSet::default();
+            columns_of(argument, &mut used);
+            if !used.is_empty() && !used.intersects(&rel.outputs()) {
+                let message = format!("the aggregate {name} is over columns of an outer query alone");
+                return Err(self.locate(SqlError::new("42803", message), name));
+            }
+        }
         let call = self.typed_aggregate(name, argument, parameters.distinct, filter);
         let call = call.map_err(|error| self.locate(error, name))?;
         if let Some(argument) = &call.argument {

@@ -53,9 +53,25 @@ impl Converter<'_> {
         let mut outputs = Vec::with_capacity(projection.expr.len());
         for bound in &projection.expr {
             let expr = self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?;
-            outputs.push(self.name(expr, &mut expressions));
+            outputs.push(if self.is_outer(&expr, &scope, &rel) {
+                let id = self.columns.add(expr.ty(), true);
+                expressions.push((id, expr));
+                id
+            } else {
+                self.name(expr, &mut expressions)
+            });
         }
         Ok(Converted { rel: rel.extend(expressions), ids: outputs })
+    }
+
+    /// Whether an expression is a column of an outer query: put out, it needs a number of its own.
+    pub(super) fn is_outer(&self, expr: &Expr, scope: &Scope, rel: &Rel) -> bool {
+        match expr {
+            Expr::Column { index, .. } => {
+                !self.outer.is_empty() && !scope.ids.contains(index) && !rel.outputs().contains(*index)
+            }
+            _ => false,
+        }
     }
 
     /// The number of a column for `expr`, which is added to `expressions` unless it is a column already.

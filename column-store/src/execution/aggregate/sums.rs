@@ -149,30 +149,20 @@ fn add_columns<const N: usize>(
     }
 }
 
-/// The sums of several columns by group, over one batch. They do not overflow.
+/// The sums of several columns by group, over one batch. They do not overflow. Even and
+/// odd rows add to sums of their own.
 fn partial_sums<const N: usize>(numbers: &[u32], values: [&[i64]; N], group_count: usize) -> Vec<[i64; N]> {
-    let mut even = vec![[0i64; N]; group_count];
-    let mut odd = vec![[0i64; N]; group_count];
-    let add = |sums: &mut [[i64; N]], row: usize| {
-        let sums = &mut sums[numbers[row] as usize];
+    let mut halves = vec![[0i64; N]; group_count * 2];
+    let rows = numbers.len();
+    let values = values.map(|values| &values[..rows]);
+    for row in 0..rows {
+        let sums = &mut halves[numbers[row] as usize * 2 + row % 2];
         for lane in 0..N {
             sums[lane] = sums[lane].wrapping_add(values[lane][row]);
         }
-    };
-    let rows = numbers.len();
-    for pair in 0..rows / 2 {
-        add(&mut even, pair * 2);
-        add(&mut odd, pair * 2 + 1);
     }
-    if rows % 2 == 1 {
-        add(&mut even, rows - 1);
-    }
-    for (even, odd) in even.iter_mut().zip(&odd) {
-        for (a, b) in even.iter_mut().zip(odd) {
-            *a = a.wrapping_add(*b);
-        }
-    }
-    even
+    let add = |pair: &[[i64; N]]| std::array::from_fn(|lane| pair[0][lane].wrapping_add(pair[1][lane]));
+    halves.chunks_exact(2).map(add).collect()
 }
 
 #[inline]

@@ -20,7 +20,7 @@ pub(crate) enum RowSet<'a> {
 
 /// Positions are copied by runs if these have at least so many rows on average: a run is
 /// widened in vector instructions, but starting one costs as much as a few rows.
-const RUN_ROWS_MIN: usize = 16;
+pub(super) const RUN_ROWS_MIN: usize = 16;
 
 impl<'a> RowSet<'a> {
     /// Ascending positions in the form that is copied fastest.
@@ -47,7 +47,7 @@ impl<'a> RowSet<'a> {
     }
 
     /// The positions, ascending.
-    fn positions(&self) -> Vec<u32> {
+    pub(crate) fn positions(&self) -> Vec<u32> {
         let range = |range: &Range<usize>| range.start as u32..range.end as u32;
         match self {
             Self::Range(rows) => range(rows).collect(),

@@ -206,7 +206,7 @@ impl ColumnScan {
             let at_end = self.position == open.rows();
             if self.collected.len() >= BATCH_ROWS_MIN || at_end && !self.collected.is_empty() {
                 let collected = std::mem::take(&mut self.collected);
-                return self.put_out(open, RowSet::of(&collected)).map(Some);
+                return self.put_out(open, &RowSet::of(&collected)).map(Some);
             }
             if at_end {
                 return Ok(None);
@@ -216,25 +216,28 @@ impl ColumnScan {
             if count == 0 {
                 continue;
             }
-            if self.selection.is_all() && self.collected.is_empty() {
-                return self.put_out(open, RowSet::Range(self.selection.slice())).map(Some);
+            if self.collected.is_empty() && count >= BATCH_ROWS_MIN {
+                let mut selection = std::mem::take(&mut self.selection);
+                let batch = self.put_out(open, &selection.row_set());
+                self.selection = selection;
+                return batch.map(Some);
             }
             if self.collected.len() + count > BATCH_ROWS {
                 let collected = std::mem::replace(&mut self.collected, self.selection.rows().to_vec());
-                return self.put_out(open, RowSet::of(&collected)).map(Some);
+                return self.put_out(open, &RowSet::of(&collected)).map(Some);
             }
             self.collected.extend_from_slice(self.selection.rows());
         }
     }
 
-    fn put_out(&self, open: &mut OpenGroup, rows: RowSet<'_>) -> Result<Batch> {
+    fn put_out(&self, open: &mut OpenGroup, rows: &RowSet<'_>) -> Result<Batch> {
         let mut columns = Vec::with_capacity(self.request.columns.len() + 1);
         for ordinal in &self.request.columns {
             let chunk = open.chunk(*ordinal, &self.request, &self.source)?;
-            columns.push(Arc::new(materialize(&chunk, &rows)));
+            columns.push(Arc::new(materialize(&chunk, rows)));
         }
         if self.request.locator {
-            columns.push(Arc::new(locators(open.group.meta.first_row_id, &rows)));
+            columns.push(Arc::new(locators(open.group.meta.first_row_id, rows)));
         }
         self.source.metrics.add_rows_out(rows.len() as u64);
         Ok(Batch::new(columns, rows.len()))

@@ -5,6 +5,8 @@
 //! those only.
 
 use super::super::mask::RowMask;
+use super::materialize::{RUN_ROWS_MIN, RowSet};
+use std::ops::Range;
 
 /// A list is better than a mask when fewer than one row in this many is left.
 const ROWS_PER_LISTED_MIN: usize = 8;
@@ -111,9 +113,36 @@ impl Selection {
         &self.list
     }
 
-    /// Whether all rows of the slice are selected.
-    pub(crate) fn is_all(&self) -> bool {
-        self.form == Form::All
+    /// The selected rows in the form that is copied fastest.
+    pub(crate) fn row_set(&mut self) -> RowSet<'_> {
+        match self.form {
+            Form::All => RowSet::Range(self.slice()),
+            Form::Mask => match self.runs() {
+                Some(runs) => RowSet::Runs(runs, self.count),
+                None => RowSet::List(self.rows()),
+            },
+            Form::List => RowSet::of(&self.list),
+        }
+    }
+
+    /// The rows of the mask by runs, unless these are short.
+    fn runs(&self) -> Option<Vec<Range<usize>>> {
+        let most = self.count / RUN_ROWS_MIN;
+        let mut runs: Vec<Range<usize>> = Vec::with_capacity(most + 8);
+        for (index, eight) in self.mask.chunks(8).enumerate() {
+            let from = self.start + index * 8;
+            if eight == [1; 8] {
+                add_run(&mut runs, from..from + 8);
+            } else {
+                for (offset, _) in eight.iter().enumerate().filter(|(_, selected)| **selected != 0) {
+                    add_run(&mut runs, from + offset..from + offset + 1);
+                }
+                if runs.len() > most {
+                    return None;
+                }
+            }
+        }
+        (runs.len() <= most).then_some(runs)
     }
 
     fn make_list(&mut self) {
@@ -155,6 +184,14 @@ impl Selection {
     }
 }
 
+/// Adds rows after all others.
+fn add_run(runs: &mut Vec<Range<usize>>, rows: Range<usize>) {
+    match runs.last_mut() {
+        Some(last) if last.end == rows.start => last.end = rows.end,
+        _ => runs.push(rows),
+    }
+}
+
 fn count(mask: &[u8]) -> usize {
     // Sums of up to 255 bytes fit a byte, which keeps the inner loop in byte lanes.
     mask.chunks(255).map(|part| usize::from(part.iter().sum::<u8>())).sum()
@@ -163,6 +200,19 @@ fn count(mask: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_runs_are_found_in_a_mask() {
+        let mut selection = Selection::default();
+        selection.begin(10_000, 2043, None);
+        selection.narrow(|mask| {
+            for row in [0, 100, 101, 1000, 2042] {
+                mask[row] = 0;
+            }
+        });
+        let RowSet::Runs(runs, 2038) = selection.row_set() else { unreachable!("the rows are in three runs") };
+        assert_eq!(runs, [10_001..10_100, 10_102..11_000, 11_001..12_042]);
+    }
 
     #[test]
     fn masks_and_lists_hold_the_same_rows() {
@@ -177,6 +227,7 @@ mod tests {
                     .for_each(|(row, slot)| *slot &= u8::from((row as u32).is_multiple_of(step)));
             });
             assert_eq!(selection.count(), wanted.len());
+            assert_eq!(selection.row_set().positions(), wanted);
             assert_eq!(selection.rows(), wanted);
             selection.retain(|row| row % 2 == 0);
             let even: Vec<u32> = wanted.into_iter().filter(|row| row % 2 == 0).collect();

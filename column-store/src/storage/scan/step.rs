@@ -260,9 +260,12 @@ impl Evaluation {
     fn apply(&mut self, group: &mut OpenGroup, selection: &mut Selection, context: &Context<'_>) -> Result<()> {
         let load = |ordinal: &usize| group.chunk(*ordinal, context.request, context.source);
         let chunks = self.columns.iter().map(load).collect::<Result<Vec<_>>>()?;
-        let rows = if selection.is_all() { RowSet::Range(selection.slice()) } else { RowSet::of(selection.rows()) };
-        let vectors = chunks.iter().map(|chunk| Arc::new(materialize(chunk, &rows))).collect();
-        if let Some(passed) = self.passing(&Batch::new(vectors, rows.len()), context)? {
+        let batch = {
+            let rows = selection.row_set();
+            let vectors = chunks.iter().map(|chunk| Arc::new(materialize(chunk, &rows))).collect();
+            Batch::new(vectors, rows.len())
+        };
+        if let Some(passed) = self.passing(&batch, context)? {
             selection.keep(&passed);
         }
         Ok(())
