@@ -36,18 +36,31 @@ thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes the buffer at least `bytes` long and gives its address, a multiple of eight.
-/// The address holds until the next call.
+/// Makes the buffer at least `bytes` long and gives its address, a multiple of eight,
+/// or 0 if memory has no room for it: then there is no buffer. The address holds until
+/// the next call.
 #[wasm_bindgen]
 pub fn reserve_input(bytes: u32) -> u32 {
-    INPUT.with_borrow_mut(|input| {
-        // Eight more bytes leave room to start at a multiple of eight.
-        let wanted = bytes as usize + 8;
-        if input.len() < wanted {
-            *input = vec![0; wanted.next_power_of_two()];
-        }
-        (input.as_ptr().expose_provenance() + padding(input)) as u32
+    INPUT.with_borrow_mut(|input| match grow(input, bytes as usize) {
+        Some(()) => (input.as_ptr().expose_provenance() + padding(input)) as u32,
+        None => 0,
     })
+}
+
+fn grow(input: &mut Vec<u8>, bytes: usize) -> Option<()> {
+    // Eight more bytes leave room to start at a multiple of eight.
+    let wanted = bytes.checked_add(8)?;
+    if input.len() >= wanted {
+        return Some(());
+    }
+    // What the buffer holds is of no use any more: freed first, it makes room.
+    *input = Vec::new();
+    let usual = wanted.checked_next_power_of_two().unwrap_or(wanted);
+    if input.try_reserve_exact(usual).is_err() {
+        input.try_reserve_exact(wanted).ok()?;
+    }
+    input.resize(input.capacity(), 0);
+    Some(())
 }
 
 /// Gives back the memory of a buffer that a bulk load has made large.

@@ -2,8 +2,9 @@
  * Whole columns as the core module reads them, for `insertMany`. web/src/columns.rs is the twin.
  */
 
-import { release_input, reserve_input, type Session } from "./core.js";
+import { release_input, type Session } from "./core.js";
 import { Codes, GinghamError } from "./errors.js";
+import { reserveInput } from "./input.js";
 import type { Memory } from "./memory.js";
 import { bytesOf, dateMicros } from "./parameters.js";
 import { utf8BytesMax } from "./text.js";
@@ -56,7 +57,7 @@ function isTypedArray(data: ColumnData): data is NumberArray {
 }
 
 function addBigints(session: Session, memory: Memory, name: string, values: BigInt64Array): boolean {
-  const address = reserve_input(values.byteLength);
+  const address = reserveInput(values.byteLength);
   memory.refresh();
   memory.i64.set(values, address >> 3);
   return session.add_column(name, Form.int64, values.length, false, 0);
@@ -73,14 +74,14 @@ function addNumbers(
   const values = data.subarray(start, start + rows);
   const wide = data instanceof Float64Array || data instanceof Float32Array;
   if (wide || data instanceof Uint32Array) {
-    const address = reserve_input(rows * 8);
+    const address = reserveInput(rows * 8);
     memory.refresh();
     if (wide) memory.f64.set(values, address >> 3);
     else for (let row = 0; row < rows; row += 1) memory.i64[(address >> 3) + row] = BigInt(values[row]!);
     const layout = wide ? LAYOUTS.double : LAYOUTS.bigint;
     return session.add_column(name, layout.form, rows, false, 0);
   }
-  const address = reserve_input(rows * 4);
+  const address = reserveInput(rows * 4);
   memory.refresh();
   memory.i32.set(values, address >> 2);
   return session.add_column(name, Form.int32, rows, false, 0);
@@ -98,7 +99,7 @@ function addValues(session: Session, memory: Memory, name: string, given: readon
   const blobs = layout === LAYOUTS.blob ? values.map((value) => (value == null ? EMPTY : bytesOf(value as object))) : [];
   const blobBytes = blobs.reduce((sum, blob) => sum + blob.length, 0);
   const capacity = bytesAt + utf8BytesMax(joined.length) + blobBytes;
-  const address = reserve_input(capacity);
+  const address = reserveInput(capacity);
   memory.refresh();
   if (hasNulls) writeValidity(memory, address + validityAt, values);
   writeValues(memory, address, layout, values, blobs);

@@ -20,7 +20,7 @@ export default function initialize(options: {
 /** Hands in what the module needs of JavaScript. Called once, first. */
 export function start(host: Host): void;
 
-/** The address of at least `bytes` writable bytes, a multiple of eight. */
+/** The address of at least `bytes` writable bytes, a multiple of eight; 0 if memory has no room. */
 export function reserve_input(bytes: number): number;
 /** Frees the input buffer. */
 export function release_input(): void;

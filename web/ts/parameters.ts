@@ -3,8 +3,8 @@
  * the bytes of texts and blobs after them. web/src/input.rs is the twin.
  */
 
-import { reserve_input } from "./core.js";
 import { Codes, GinghamError } from "./errors.js";
+import { reserveInput } from "./input.js";
 import type { Memory } from "./memory.js";
 import { utf8BytesMax, writeText } from "./text.js";
 import type { Parameter } from "./values.js";
@@ -55,7 +55,9 @@ export class ParameterWriter {
 
   #reserve(bytes: number): void {
     const capacity = Math.max(bytes, USUAL_BYTES);
-    this.#address = reserve_input(capacity);
+    // A reservation that fails leaves no buffer behind.
+    this.#capacity = 0;
+    this.#address = reserveInput(capacity);
     this.#capacity = capacity;
   }
 
