@@ -25,7 +25,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  * @property {() => void} close
  *
  * @typedef {object} SyncPackage
- * @property {{open(name: string, options: {storage: "opfs", durability: "strict"}): Promise<SyncDatabase>}} Database
+ * @property {{open(name: string, options: {storage: "opfs", durability: "strict" | "relaxed"}): Promise<SyncDatabase>}} Database
  * @property {string} version
  */
 
@@ -35,9 +35,12 @@ const MODULE_URL = "/web/dist/sync.js";
  * @param {import("./adapter.js").OpenOptions} options
  * @returns {Promise<Adapter>}
  */
-export async function open({ database }) {
+export async function open({ database, relaxed }) {
   const gingham = /** @type {SyncPackage} */ (await import(MODULE_URL));
-  const db = await gingham.Database.open(database, { storage: "opfs", durability: "strict" });
+  const db = await gingham.Database.open(database, {
+    storage: "opfs",
+    durability: relaxed ? "relaxed" : "strict",
+  });
   return {
     version: `Gingham ${gingham.version}`,
     exec: (sql) => db.exec(sql),
@@ -64,7 +67,7 @@ function prepare(db, sql) {
   return {
     run: (parameters) => void statement.run(...parameters),
     value: (parameters) => statement.get(...parameters)?.[0],
-    columns: () => statement.columnar().columns,
+    columns: (parameters) => statement.columnar(...parameters).columns,
     finalize: () => {},
   };
 }
