@@ -54,7 +54,7 @@ const COMMANDS: [Command; 9] = [
     },
     Command {
         name: "bench",
-        usage: "bench m0|tpch [--engines …] [--sf N] [--save [LABEL]]",
+        usage: "bench m0|batteries|tpch [--engines …] [--sf N] [--save [LABEL]]",
         summary: "run a browser suite against the peers",
         run: bench::command,
     },

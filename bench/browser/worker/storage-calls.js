@@ -14,7 +14,10 @@ export function watchStorageCalls() {
     totals.flushes += 1;
     flush.call(this);
   };
-  FileSystemSyncAccessHandle.prototype.write = function (source, options) {
+  FileSystemSyncAccessHandle.prototype.write = function (
+    /** @type {Parameters<typeof write>[0]} */ source,
+    /** @type {Parameters<typeof write>[1]} */ options,
+  ) {
     const bytes = write.call(this, source, options);
     totals.writtenBytes += bytes;
     return bytes;
