@@ -1,5 +1,6 @@
 //! The seam between operators and tables.
 
+pub use crate::key_bits::KeyBits;
 use crate::vector::Batch;
 use crate::{Error, Result};
 use gingham_plan::{DynamicFilter, Scan};
@@ -65,8 +66,8 @@ pub enum KeyFilter {
         min: i64,
         /// Greatest key.
         max: i64,
-        /// Bit `key - min`, where the range is small enough for a bitmap.
-        bits: Option<Arc<Vec<u64>>>,
+        /// Which `key - min` there are, roughly.
+        bits: Option<Arc<KeyBits>>,
     },
     /// Text keys: all of them, sorted, when they are few.
     Texts(Arc<Vec<Vec<u8>>>),
@@ -83,10 +84,7 @@ impl KeyFilter {
             Self::Integers { min, max, bits } => {
                 key >= *min
                     && key <= *max
-                    && bits.as_ref().is_none_or(|bits| {
-                        let bit = key.wrapping_sub(*min) as u64;
-                        bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
-                    })
+                    && bits.as_ref().is_none_or(|bits| bits.may_contain(key.wrapping_sub(*min) as u64))
             }
             Self::Texts(_) | Self::Everything => true,
         }

@@ -13,8 +13,11 @@ use crate::vector::{Data, TextVector};
 use gingham_types::{Value, compare_values};
 use std::cmp::Ordering;
 
-/// Dictionaries up to this many entries are ranked.
+/// Dictionaries up to this many entries are ranked …
 const RANKED_ENTRIES_MAX: usize = 1 << 16;
+/// … if there are this many rows an entry: with fewer, sorting the dictionary is no less
+/// work than sorting the rows.
+const ROWS_PER_RANKED_ENTRY_MIN: usize = 4;
 
 /// A row with its packed keys.
 pub(super) type Entry = (u64, u32);
@@ -147,7 +150,11 @@ fn compare_key(column: &Column, key: &Key, a: usize, b: usize) -> Ordering {
 impl Part {
     fn new(column: &Column) -> Self {
         let source = match column.data() {
-            Data::Text(text) if text.dictionary.len() <= RANKED_ENTRIES_MAX => Source::Ranks(ranks(text)),
+            Data::Text(text)
+                if text.dictionary.len() <= RANKED_ENTRIES_MAX.min(column.len() / ROWS_PER_RANKED_ENTRY_MIN) =>
+            {
+                Source::Ranks(ranks(text))
+            }
             Data::Text(_) => Source::Prefix,
             _ => Source::Integers,
         };
