@@ -11,7 +11,7 @@ export const USAGE = `usage: node bench/browser/run.js m0|batteries|tpch [option
   --rows N          rows of the M0 table (100000)
   --sf N            TPC-H scale factor (0.1); data is read from bench/.data/sfN
   --input FORMAT    csv or arrow (default: arrow where every table has a .arrow file, else csv)
-  --storage KIND    Gingham's tables in TPC-H: hybrid (its default), row or column
+  --storage KIND    Gingham's tables in TPC-H: column (default, made for bulk loads), hybrid or row
   --queries FOLDER  q01.sql … q22.sql (default: tpch/queries)
   --save [LABEL]    write bench/results/DATE-chromium-LABEL.json (labels: M0, batteries; M3 at --sf 0.1; M7 at 1 and 10)
   --json PATH       write the same JSON to PATH
@@ -36,7 +36,7 @@ export class UsageError extends Error {}
  * @property {number} rows
  * @property {number} scaleFactor
  * @property {"csv" | "arrow" | null} input
- * @property {string | null} storage
+ * @property {string} storage
  * @property {string | null} queriesFolder
  * @property {string | null} saveLabel
  * @property {string | null} jsonPath
@@ -62,7 +62,7 @@ export function parseOptions(words) {
     rows: positiveInteger(values, "--rows", 100_000),
     scaleFactor,
     input: oneOf(values, "--input", ["csv", "arrow"]),
-    storage: oneOf(values, "--storage", ["hybrid", "row", "column"]),
+    storage: oneOf(values, "--storage", ["hybrid", "row", "column"]) ?? "column",
     queriesFolder: values.get("--queries") ?? null,
     saveLabel: values.has("--save") ? checkLabel(values.get("--save") || defaultLabel(suite, scaleFactor)) : null,
     jsonPath: values.get("--json") ?? null,

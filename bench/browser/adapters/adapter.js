@@ -39,6 +39,7 @@
  * @typedef {object} OpenOptions
  * @property {string} variant how the engine is set up, from engines.js
  * @property {string} database a name without path or ending
+ * @property {boolean} complete opening waits for everything that is loaded in the background
  * @property {boolean} relaxed commits are atomic but need not be flushed when they are acknowledged
  *
  * @typedef {object} Adapter

@@ -18,6 +18,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  * @property {() => SyncStatement} raw the same statement with rows as arrays
  *
  * @typedef {object} SyncDatabase
+ * @property {() => Promise<void>} ready
  * @property {(sql: string) => void} exec
  * @property {(sql: string) => SyncStatement} prepare
  * @property {(table: string, columns: Record<string, Int32Array | string[]>) => void} insertMany
@@ -35,12 +36,13 @@ const MODULE_URL = "/web/dist/sync.js";
  * @param {import("./adapter.js").OpenOptions} options
  * @returns {Promise<Adapter>}
  */
-export async function open({ database, relaxed }) {
+export async function open({ database, relaxed, complete }) {
   const gingham = /** @type {SyncPackage} */ (await import(MODULE_URL));
   const db = await gingham.Database.open(database, {
     storage: "opfs",
     durability: relaxed ? "relaxed" : "strict",
   });
+  if (complete) await db.ready();
   return {
     version: `Gingham ${gingham.version}`,
     exec: (sql) => db.exec(sql),

@@ -19,7 +19,7 @@ test("defaults", () => {
   assert.equal(batteries.repeat, 3);
   const tpch = parse("tpch");
   assert.deepEqual(tpch.engines.map(({ name }) => name), ["gingham", "duckdb"]);
-  assert.deepEqual([tpch.repeat, tpch.scaleFactor, tpch.input, tpch.storage], [1, 0.1, null, null]);
+  assert.deepEqual([tpch.repeat, tpch.scaleFactor, tpch.input, tpch.storage], [1, 0.1, null, "column"]);
 });
 
 test("values by space or by equals sign", () => {

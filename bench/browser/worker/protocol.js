@@ -16,6 +16,7 @@
  * @property {string} engine an engine's name, see adapters/engines.js
  * @property {string} database the database's name within the origin
  * @property {boolean} [relaxed] commits need not be flushed when they are acknowledged
+ * @property {boolean} [complete] opening ends when any statement can run without waiting
  *
  * @typedef {object} StartResult
  * @property {string} version what the engine says it is

@@ -75,7 +75,7 @@ const METHODS = {
 };
 
 /** @type {Methods["start"]} */
-async function start({ engine: name, database, relaxed = false }) {
+async function start({ engine: name, database, relaxed = false, complete = false }) {
   const engine = engineByName(name);
   if (engine === undefined) throw new Error(`unknown engine ${name}`);
   const before = performance.now();
@@ -83,7 +83,7 @@ async function start({ engine: name, database, relaxed = false }) {
     await import(`../adapters/${engine.adapter}.js`)
   );
   const imported = performance.now();
-  current = await module.open({ variant: engine.variant, database, relaxed });
+  current = await module.open({ variant: engine.variant, database, relaxed, complete });
   return { version: current.version, importMs: imported - before, openMs: performance.now() - imported };
 }
 
