@@ -26,6 +26,34 @@ pub trait Source {
     /// # Errors
     /// Damaged data, or an expression that fails on a row.
     fn next(&mut self) -> Result<Step>;
+
+    /// What it has read so far.
+    fn counts(&self) -> SourceCounts {
+        SourceCounts::default()
+    }
+}
+
+/// What a source has read, for EXPLAIN ANALYZE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounts {
+    /// Bytes of chunks that no cache had, and of rows of the row store.
+    pub bytes_read: u64,
+    /// Row groups looked at.
+    pub groups: u64,
+    /// Row groups of which nothing but the metadata was needed.
+    pub groups_pruned: u64,
+}
+
+impl SourceCounts {
+    /// Combines the counts of two sources, or what one of them has done since the other.
+    #[must_use]
+    pub fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            bytes_read: combine(self.bytes_read, other.bytes_read),
+            groups: combine(self.groups, other.groups),
+            groups_pruned: combine(self.groups_pruned, other.groups_pruned),
+        }
+    }
 }
 
 /// Opens tables for a query. The engine implements it over a snapshot of both stores.

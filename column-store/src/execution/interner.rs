@@ -53,6 +53,11 @@ impl Interner {
         &self.strings
     }
 
+    /// The strings alone.
+    pub(crate) fn into_strings(self) -> Dictionary {
+        self.strings
+    }
+
     /// The number of a string, given one if it has none.
     pub(crate) fn intern(&mut self, bytes: &[u8]) -> Result<u32> {
         let hash = hash_bytes(bytes);

@@ -7,6 +7,7 @@
 //! asked for never runs.
 
 use super::context::Scope;
+use super::memory::Reservation;
 use super::{aggregate, apply, cte, filter, join, limit, project, scan, sort, union, values};
 use crate::Result;
 use crate::expression::error;
@@ -138,6 +139,11 @@ impl Site<'_> {
     pub(crate) fn input(&self, index: usize) -> Stage {
         Stage::new(Rc::clone(self.scope), self.place.input(self.node, index))
     }
+
+    /// The node's share of memory.
+    pub(crate) fn reservation(&self) -> Reservation {
+        self.scope.context.reservation(self.place)
+    }
 }
 
 fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operator>> {
@@ -152,7 +158,9 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
         }
         Node::Join(join) => Box::new(join::JoinOperator::new(&site, join)?),
         Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
-        Node::Sort { keys, limit, offset, .. } => sort::build(&site, keys, limit.as_ref(), offset.as_ref())?,
+        Node::Sort { keys, limit, offset, .. } => {
+            Box::new(sort::SortNode::new(&site, keys, limit.as_ref(), offset.as_ref())?)
+        }
         Node::Limit { limit, offset, .. } => {
             Box::new(limit::LimitOperator::new(&site, limit.as_ref(), offset.as_ref())?)
         }
