@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the query as it runs | `context` (shared state, scalar subqueries), `stage` (one node), [`profile`], [`memory`] |
 //! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `cte`, `apply` |
-//! | rows kept | `aggregate`, `join`, `sort` |
+//! | rows kept | `aggregate`, `join`, `sort`, `window` |
 //! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `interner`, `hash`, `group_table` |
 //! | the border | [`result`] |
 
@@ -35,6 +35,7 @@ mod sort;
 mod stage;
 mod union;
 mod values;
+mod window;
 
 pub use context::{Clock, Options};
 pub(crate) use keys::narrow as narrow_decimals;

@@ -18,9 +18,10 @@ use crate::Result;
 use crate::expression::EvaluatorSet;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Data, Dictionary, TextVector, Vector};
-use accumulators::Accumulators;
+pub(crate) use accumulators::Accumulators;
 pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
+pub(crate) use output::{exact_results, moment_result};
 use std::sync::Arc;
 
 /// Estimates above this many groups do not size anything before the groups exist.

@@ -132,7 +132,13 @@ fn compare_key(column: &Column, key: &Key, a: usize, b: usize) -> Ordering {
         (true, false) => return if key.nulls_first { Ordering::Greater } else { Ordering::Less },
         (true, true) => {}
     }
-    let order = match column.data() {
+    let order = compare_values_of(column, a, b);
+    if key.descending { order.reverse() } else { order }
+}
+
+/// The order of two values of a frozen column that are not NULL.
+pub(crate) fn compare_values_of(column: &Column, a: usize, b: usize) -> Ordering {
+    match column.data() {
         Data::Boolean(v) => v[a].cmp(&v[b]),
         Data::Int32(v) => v[a].cmp(&v[b]),
         Data::Int64(v) => v[a].cmp(&v[b]),
@@ -140,8 +146,7 @@ fn compare_key(column: &Column, key: &Key, a: usize, b: usize) -> Ordering {
         Data::Double(v) => double_order(v[a]).cmp(&double_order(v[b])),
         Data::Text(v) => v.bytes(a).cmp(v.bytes(b)),
         Data::Interval(v) => compare_values(&Value::Interval(v[a]), &Value::Interval(v[b])),
-    };
-    if key.descending { order.reverse() } else { order }
+    }
 }
 
 impl Part {
