@@ -237,7 +237,9 @@ fn join_filters_exclude_groups_by_their_bitmap() {
     let rows: Vec<Vec<Value>> = (0..10_000).map(|row| vec![Value::Int(row)]).collect();
     let table = Table::new(&[SqlType::BigInt], rows, 1000);
     let mut bits = KeyBits::new(9999, 0);
-    [3500, 3501, 9999].map(|key| bits.insert(key));
+    for key in [3500, 3501, 9999] {
+        bits.insert(key);
+    }
     let filter = KeyFilter::Integers { min: 0, max: 9999, bits: Some(Arc::new(bits)) };
     let request = ScanRequest { dynamic_filters: vec![(0, cell(filter))], ..table.request(&[0], vec![]) };
     let (found, metrics) = table.scan(request);

@@ -159,7 +159,7 @@ pub(crate) fn double_word(v: f64) -> i64 {
     v.to_bits() as i64
 }
 
-fn interval_micros(v: Interval) -> i128 {
+pub(crate) fn interval_micros(v: Interval) -> i128 {
     (i128::from(v.months) * 30 + i128::from(v.days)) * MICROS_PER_DAY + i128::from(v.micros)
 }
 

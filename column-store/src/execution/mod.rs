@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the query as it runs | `context` (shared state, scalar subqueries), `stage` (one node), [`profile`], [`memory`] |
 //! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `cte`, `apply` |
-//! | rows kept | `aggregate`, `join`, `sort`, and what does not fit memory: [`spill`] |
+//! | rows kept | `aggregate`, `join`, `sort`, `window`, and what does not fit memory: [`spill`] |
 //! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `interner`, `hash`, `group_table` |
 //! | the border | [`result`] |
 
@@ -36,6 +36,7 @@ pub mod spill;
 mod stage;
 mod union;
 mod values;
+mod window;
 
 pub use coalesce::BatchJoiner;
 pub use context::{Clock, Options};

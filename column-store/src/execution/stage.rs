@@ -8,7 +8,7 @@
 
 use super::context::Scope;
 use super::memory::Reservation;
-use super::{aggregate, apply, cte, filter, join, limit, project, scan, sort, union, values};
+use super::{aggregate, apply, cte, filter, join, limit, project, scan, sort, union, values, window};
 use crate::Result;
 use crate::expression::error;
 use crate::source::Step;
@@ -157,6 +157,7 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
             Box::new(aggregate::AggregateOperator::new(&site, groups, aggregates, *rows)?)
         }
         Node::Join(join) => Box::new(join::JoinOperator::new(&site, join)?),
+        Node::Window(window) => Box::new(window::WindowOperator::new(&site, window)?),
         Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
         Node::Sort { keys, limit, offset, .. } => {
             Box::new(sort::SortNode::new(&site, keys, limit.as_ref(), offset.as_ref())?)
@@ -192,6 +193,7 @@ pub(crate) fn expressions(node: &Node) -> Vec<&Expr> {
             groups.iter().chain(calls).collect()
         }
         Node::Join(join) => join.left_keys.iter().chain(&join.right_keys).chain(&join.residual).collect(),
+        Node::Window(window) => window.expressions().collect(),
         Node::Sort { keys, limit, offset, .. } => keys.iter().map(|key| &key.expr).chain(limit).chain(offset).collect(),
         Node::Limit { limit, offset, .. } => limit.iter().chain(offset).collect(),
         Node::Apply(_) | Node::Union { .. } | Node::Cte { .. } => Vec::new(),

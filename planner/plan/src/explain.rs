@@ -4,8 +4,8 @@
 //! files; [`Query`] numbers subqueries and common table expressions as the plan does.
 
 use crate::{
-    AggregateCall, AggregateFunction, ApplyKind, BuildSide, Expr, JoinKind, KeyBound, Node, Query, Route, RowAccess,
-    Scan, SortKey, TableInfo,
+    AggregateCall, AggregateFunction, ApplyKind, BuildSide, Expr, Frame, FrameBound, FrameExclusion, FrameUnits,
+    JoinKind, KeyBound, Node, Query, Route, RowAccess, Scan, SortKey, TableInfo, WindowCall, WindowFunction,
 };
 use gingham_types::{SqlType, Value};
 use std::fmt::{self, Write};
@@ -82,6 +82,17 @@ pub fn describe(node: &Node, table: &dyn Fn(crate::TableId) -> Option<TableInfo>
             write!(text, "{name} by [{}]{}", keys.join(", "), bounds(limit.as_ref(), offset.as_ref()))
         }
         Node::Limit { limit, offset, .. } => write!(text, "Limit{}", bounds(limit.as_ref(), offset.as_ref())),
+        Node::Window(window) => {
+            let keys: Vec<String> = window.order.iter().map(sort_key).collect();
+            let calls: Vec<String> = window.calls.iter().map(window_call).collect();
+            let partition = list(&window.partition, ", ");
+            write!(
+                text,
+                "Window partition by [{partition}] order by [{}] compute [{}]",
+                keys.join(", "),
+                calls.join(", ")
+            )
+        }
         Node::Union { inputs } => write!(text, "Union inputs={}", inputs.len()),
         Node::Cte { id, rows, .. } => write!(text, "CTE {} rows≈{}", id.0, round(*rows)),
     };
@@ -177,10 +188,9 @@ fn write_join(text: &mut String, join: &crate::Join) -> fmt::Result {
     write!(text, " rows≈{}", round(join.rows))
 }
 
-fn aggregate(call: &AggregateCall) -> String {
-    let name = match call.function {
-        AggregateFunction::CountStar => return filtered("count(*)".to_owned(), call),
-        AggregateFunction::Count => "count",
+const fn aggregate_name(function: AggregateFunction) -> &'static str {
+    match function {
+        AggregateFunction::CountStar | AggregateFunction::Count => "count",
         AggregateFunction::Sum => "sum",
         AggregateFunction::Average => "avg",
         AggregateFunction::Min => "min",
@@ -191,14 +201,67 @@ fn aggregate(call: &AggregateCall) -> String {
         AggregateFunction::VariancePopulation => "var_pop",
         AggregateFunction::StddevSample => "stddev_samp",
         AggregateFunction::StddevPopulation => "stddev_pop",
-    };
-    let distinct = if call.distinct { "DISTINCT " } else { "" };
-    let argument = call.argument.as_ref().map(ToString::to_string).unwrap_or_default();
-    filtered(format!("{name}({distinct}{argument})"), call)
+    }
 }
 
-fn filtered(text: String, call: &AggregateCall) -> String {
-    match &call.filter {
+fn aggregate(call: &AggregateCall) -> String {
+    if call.function == AggregateFunction::CountStar {
+        return filtered("count(*)".to_owned(), call.filter.as_ref());
+    }
+    let name = aggregate_name(call.function);
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    let argument = call.argument.as_ref().map(ToString::to_string).unwrap_or_default();
+    filtered(format!("{name}({distinct}{argument})"), call.filter.as_ref())
+}
+
+fn window_call(call: &WindowCall) -> String {
+    let name = match call.function {
+        WindowFunction::RowNumber => "row_number",
+        WindowFunction::Rank => "rank",
+        WindowFunction::DenseRank => "dense_rank",
+        WindowFunction::PercentRank => "percent_rank",
+        WindowFunction::CumeDist => "cume_dist",
+        WindowFunction::Ntile => "ntile",
+        WindowFunction::Lag => "lag",
+        WindowFunction::Lead => "lead",
+        WindowFunction::First => "first_value",
+        WindowFunction::Last => "last_value",
+        WindowFunction::Nth => "nth_value",
+        WindowFunction::Aggregate(function) => aggregate_name(function),
+    };
+    let star = matches!(call.function, WindowFunction::Aggregate(AggregateFunction::CountStar));
+    let arguments = if star { "*".to_owned() } else { list(&call.arguments, ", ") };
+    let distinct = if call.distinct { "DISTINCT " } else { "" };
+    let nulls = if call.ignore_nulls { " IGNORE NULLS" } else { "" };
+    let text = filtered(format!("{name}({distinct}{arguments}){nulls}"), call.filter.as_ref());
+    if call.frame == Frame::WHOLE { text } else { format!("{text} {}", frame(&call.frame)) }
+}
+
+fn frame(frame: &Frame) -> String {
+    let units = match frame.units {
+        FrameUnits::Rows => "rows",
+        FrameUnits::Range => "range",
+        FrameUnits::Groups => "groups",
+    };
+    let bound = |bound: &FrameBound| match bound {
+        FrameBound::UnboundedPreceding => "first".to_owned(),
+        FrameBound::Preceding(count) => format!("-{count}"),
+        FrameBound::CurrentRow => "current".to_owned(),
+        FrameBound::Following(count) => format!("+{count}"),
+        FrameBound::UnboundedFollowing => "last".to_owned(),
+        FrameBound::Value(value) => value.to_string(),
+    };
+    let exclude = match frame.exclude {
+        FrameExclusion::NoOthers => "",
+        FrameExclusion::CurrentRow => " without current",
+        FrameExclusion::Group => " without group",
+        FrameExclusion::Ties => " without ties",
+    };
+    format!("{units}({}..{}{exclude})", bound(&frame.start), bound(&frame.end))
+}
+
+fn filtered(text: String, filter: Option<&Expr>) -> String {
+    match filter {
         Some(filter) => format!("{text} FILTER ({filter})"),
         None => text,
     }

@@ -12,6 +12,7 @@ pub mod explain;
 mod expr;
 mod node;
 mod statement;
+mod window;
 
 pub use catalog::{
     Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo,
@@ -26,6 +27,7 @@ pub use statement::{
     ColumnDefinition, Conflict, CreateIndex, CreateTable, Delete, Insert, OutputColumn, Query, RouteSetting, Statement,
     Update,
 };
+pub use window::{Frame, FrameBound, FrameExclusion, FrameUnits, Window, WindowCall, WindowFunction};
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Physical operators.
 
-use crate::{AggregateCall, Expr, IndexId, TableId};
+use crate::{AggregateCall, Expr, IndexId, TableId, Window};
 use gingham_types::SqlType;
 use serde::{Deserialize, Serialize};
 
@@ -82,6 +82,8 @@ pub enum Node {
         /// OFFSET, a BIGINT constant or parameter.
         offset: Option<Expr>,
     },
+    /// Window functions over sorted rows.
+    Window(Box<Window>),
     /// All rows of all inputs in order; the inputs have the same column types.
     Union {
         /// Inputs.
@@ -311,6 +313,11 @@ impl Node {
                 let types = join.joined_types();
                 join.columns.iter().map(|c| types[*c]).collect()
             }
+            Self::Window(window) => {
+                let mut types = window.input.types();
+                types.extend(window.calls.iter().map(|call| call.ty));
+                types
+            }
             Self::Apply(apply) => apply.input.types().into_iter().chain(apply.types.iter().copied()).collect(),
             Self::Sort { input, .. } | Self::Limit { input, .. } => input.types(),
             Self::Union { inputs } => inputs.first().map(Self::types).unwrap_or_default(),
@@ -328,6 +335,7 @@ impl Node {
             | Self::Limit { input, .. } => vec![input],
             Self::Join(join) => vec![&join.left, &join.right],
             Self::Apply(apply) => vec![&apply.input, &apply.subplan],
+            Self::Window(window) => vec![&window.input],
             Self::Union { inputs } => inputs.iter().collect(),
         }
     }

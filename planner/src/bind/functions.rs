@@ -6,7 +6,7 @@ use arrow_schema::DataType;
 use datafusion_common::Result;
 use datafusion_expr::expr::ScalarFunction;
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr};
+use datafusion_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr};
 use datafusion_expr::{
     Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl,
     Signature, TypeSignature, Volatility,
@@ -91,6 +91,7 @@ const SCALARS: &[(&str, Returns)] = &[
     ("date", Returns::First),
 ];
 
+/// Aggregates, and the window functions that are none: `convert` tells them apart.
 const AGGREGATES: &[(&str, Returns)] = &[
     ("count", Returns::BigInt),
     ("sum", Returns::First),
@@ -107,7 +108,22 @@ const AGGREGATES: &[(&str, Returns)] = &[
     ("stddev_samp", Returns::Double),
     ("stddev", Returns::Double),
     ("stddev_pop", Returns::Double),
+    ("row_number", Returns::BigInt),
+    ("rank", Returns::BigInt),
+    ("dense_rank", Returns::BigInt),
+    ("percent_rank", Returns::Double),
+    ("cume_dist", Returns::Double),
+    ("ntile", Returns::Integer),
+    ("lag", Returns::First),
+    ("lead", Returns::First),
+    ("first", Returns::First),
+    ("last", Returns::First),
+    ("nth", Returns::First),
 ];
+
+/// Names by which datafusion-sql looks for window functions of its own: their stubs go
+/// by shorter ones.
+const ALIASES: &[(&str, &str)] = &[("first_value", "first"), ("last_value", "last"), ("nth_value", "nth")];
 
 fn signature() -> Signature {
     Signature::one_of(vec![TypeSignature::VariadicAny, TypeSignature::Nullary], Volatility::Immutable)
@@ -215,6 +231,7 @@ impl Functions {
     }
 
     pub(crate) fn aggregate(&self, name: &str) -> Option<Arc<AggregateUDF>> {
+        let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, name)| name);
         self.aggregates.get(name).cloned()
     }
 
@@ -303,13 +320,25 @@ impl ExprPlanner for Syntax {
     }
 
     fn plan_aggregate(&self, mut expr: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {
-        // COUNT(*) and COUNT(1) count rows: one spelling lets them be found equal.
-        #[expect(deprecated)]
-        let every_row =
-            |e: &Expr| matches!(e, Expr::Wildcard { .. }) || matches!(e, Expr::Literal(v, _) if !v.is_null());
-        if expr.func.name() == "count" && !expr.distinct && expr.args.iter().all(every_row) && expr.args.len() <= 1 {
-            expr.args = vec![datafusion_expr::lit(1i64)];
+        if expr.func.name() == "count" && !expr.distinct {
+            count_rows(&mut expr.args);
         }
         Ok(PlannerResult::Original(expr))
+    }
+
+    fn plan_window(&self, mut expr: RawWindowExpr) -> Result<PlannerResult<RawWindowExpr>> {
+        if expr.func_def.name() == "count" && !expr.distinct {
+            count_rows(&mut expr.args);
+        }
+        Ok(PlannerResult::Original(expr))
+    }
+}
+
+/// COUNT(*) and COUNT(1) count rows: one spelling lets them be found equal.
+fn count_rows(arguments: &mut Vec<Expr>) {
+    #[expect(deprecated)]
+    let every_row = |e: &Expr| matches!(e, Expr::Wildcard { .. }) || matches!(e, Expr::Literal(v, _) if !v.is_null());
+    if arguments.len() <= 1 && arguments.iter().all(every_row) {
+        *arguments = vec![datafusion_expr::lit(1i64)];
     }
 }

@@ -49,6 +49,10 @@ impl Converter<'_> {
 
     fn aggregate_call(&mut self, call: &BoundCall, scope: &Scope, rel: &mut Rel) -> Result<AggregateCall, SqlError> {
         let name = call.func.name();
+        if super::window::function_of(name).is_some() {
+            let error = SqlError::new("42P20", format!("the window function {name} needs OVER"));
+            return Err(self.locate(error, name));
+        }
         let parameters = &call.params;
         let filter = match &parameters.filter {
             Some(bound) => {
@@ -82,7 +86,7 @@ impl Converter<'_> {
         Ok(call)
     }
 
-    fn typed_aggregate(
+    pub(super) fn typed_aggregate(
         &self,
         name: &str,
         argument: Option<Expr>,
@@ -145,11 +149,11 @@ impl Converter<'_> {
     }
 }
 
-fn wrong_count(name: &str, count: usize) -> SqlError {
+pub(super) fn wrong_count(name: &str, count: usize) -> SqlError {
     SqlError::new("42883", format!("aggregate {name} does not take {count} arguments"))
 }
 
-fn unaliased(bound: &Bound) -> &Bound {
+pub(super) fn unaliased(bound: &Bound) -> &Bound {
     match bound {
         Bound::Alias(alias) => unaliased(&alias.expr),
         other => other,

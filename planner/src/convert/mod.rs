@@ -10,6 +10,7 @@ mod relation;
 mod rows;
 mod scalar;
 mod subquery;
+mod window;
 
 pub(crate) use coerce::{arithmetic_type, assign, cast_to};
 pub(crate) use fold::fold;

@@ -39,7 +39,7 @@ impl Converter<'_> {
                 Ok(distinct(input, self))
             }
             LogicalPlan::Distinct(Distinct::On(_)) => Err(SqlError::unsupported("DISTINCT ON")),
-            LogicalPlan::Window(_) => Err(self.locate(SqlError::unsupported("a window function"), "over")),
+            LogicalPlan::Window(window) => self.window(window),
             LogicalPlan::Unnest(_) => Err(SqlError::unsupported("UNNEST")),
             LogicalPlan::RecursiveQuery(_) => Err(SqlError::unsupported("WITH RECURSIVE")),
             other => Err(SqlError::unsupported(format!("{} in a query", other.display()))),

@@ -68,7 +68,9 @@ impl Converter<'_> {
             Bound::AggregateFunction(call) => {
                 SqlError::new("42803", format!("the aggregate {} is not allowed here", call.func.name()))
             }
-            Bound::WindowFunction(call) => SqlError::unsupported(format!("the window function {}", call.fun.name())),
+            Bound::WindowFunction(call) => {
+                SqlError::new("42P20", format!("the window function {} is not allowed here", call.fun.name()))
+            }
             Bound::SimilarTo(_) => SqlError::unsupported("SIMILAR TO"),
             Bound::GroupingSet(_) => SqlError::unsupported("GROUPING SETS, ROLLUP and CUBE"),
             other => SqlError::unsupported(format!("the expression {other}")),

@@ -73,6 +73,19 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             let input = Box::new(push(unordered(*input), below, columns));
             Rel::Aggregate { input, groups, aggregates }.filter(above)
         }
+        Rel::Window { input, partition, order, calls } => {
+            // Whole partitions may go before: the others are not changed by it.
+            let keys: IdSet = partition.iter().filter_map(column_of).collect();
+            let own = input.outputs();
+            let (below, above) = predicates.into_iter().partition(|predicate| {
+                let mut used = IdSet::default();
+                super::columns_of(predicate, &mut used);
+                let computed = calls.iter().any(|(id, _)| used.contains(*id));
+                !computed && !used.is_empty() && used.iter().all(|id| keys.contains(id) || !own.contains(id))
+            });
+            let input = Box::new(push(unordered(*input), below, columns));
+            Rel::Window { input, partition, order, calls }.filter(above)
+        }
         Rel::Sort { input, keys, limit: None, offset: None } => {
             Rel::Sort { input: Box::new(push(*input, predicates, columns)), keys, limit: None, offset: None }
         }
@@ -106,6 +119,14 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             let subplan = Box::new(push(*subplan, Vec::new(), columns));
             Rel::Apply { kind, input, subplan, output }.filter(above)
         }
+    }
+}
+
+/// The column that an expression is.
+const fn column_of(expr: &Expr) -> Option<Id> {
+    match expr {
+        Expr::Column { index, .. } => Some(*index),
+        _ => None,
     }
 }
 

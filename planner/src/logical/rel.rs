@@ -1,7 +1,7 @@
 //! Relations.
 
 use super::{IdSet, columns_of};
-use gingham_plan::{AggregateCall, ApplyKind, Expr, JoinKind, SortKey};
+use gingham_plan::{AggregateCall, ApplyKind, Expr, JoinKind, SortKey, WindowCall};
 use gingham_types::SqlType;
 
 /// A column's number, unique in the statement.
@@ -103,6 +103,13 @@ pub(crate) enum Rel {
         groups: Vec<(Id, Expr)>,
         aggregates: Vec<(Id, AggregateCall)>,
     },
+    /// The input's columns and window functions over one partitioning and order.
+    Window {
+        input: Box<Rel>,
+        partition: Vec<Expr>,
+        order: Vec<SortKey>,
+        calls: Vec<(Id, WindowCall)>,
+    },
     Join(Box<Join>),
     /// Inner joins in no order yet, and joins that depend on some of them.
     Block {
@@ -179,6 +186,10 @@ impl Rel {
             Self::Aggregate { groups, aggregates, .. } => {
                 set.extend(groups.iter().map(|(id, _)| *id).chain(aggregates.iter().map(|(id, _)| *id)));
             }
+            Self::Window { input, calls, .. } => {
+                input.outputs_into(set);
+                set.extend(calls.iter().map(|(id, _)| *id));
+            }
             Self::Join(join) => {
                 join.left.outputs_into(set);
                 if matches!(join.kind, JoinKind::Inner | JoinKind::Left | JoinKind::Full) {
@@ -216,6 +227,7 @@ impl Rel {
             Self::Filter { input, .. }
             | Self::Extend { input, .. }
             | Self::Aggregate { input, .. }
+            | Self::Window { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
             Self::Join(join) => vec![&join.left, &join.right],
@@ -238,6 +250,11 @@ impl Rel {
                 .iter()
                 .map(|(_, e)| e)
                 .chain(aggregates.iter().flat_map(|(_, a)| a.argument.iter().chain(a.filter.iter())))
+                .collect(),
+            Self::Window { partition, order, calls, .. } => partition
+                .iter()
+                .chain(order.iter().map(|key| &key.expr))
+                .chain(calls.iter().flat_map(|(_, call)| call.expressions()))
                 .collect(),
             Self::Join(join) => join.on.iter().collect(),
             Self::Block { predicates, dependents, .. } => {

@@ -38,6 +38,11 @@ pub(super) fn attach(node: &mut Node, position: usize, filter: FilterId) -> bool
             Some(Expr::Column { index, .. }) => attach(input, *index, filter),
             _ => false,
         },
+        // Whole partitions go.
+        Node::Window(window) => {
+            let key = |e: &Expr| matches!(e, Expr::Column { index, .. } if *index == position);
+            window.partition.iter().any(key) && attach(&mut window.input, position, filter)
+        }
         Node::Join(join) => {
             let Some(position) = join.columns.get(position).copied() else { return false };
             let left_width = join.left.types().len();

@@ -93,6 +93,11 @@ impl Estimator<'_> {
                 let input = self.estimate(input);
                 aggregated(&input, groups, aggregates)
             }
+            Rel::Window { input, calls, .. } => {
+                let mut estimate = self.estimate(input);
+                estimate.columns.extend(calls.iter().map(|(id, _)| (*id, ColumnEstimate::default())));
+                estimate
+            }
             Rel::Join(join) => {
                 let (left, right) = (self.estimate(&join.left), self.estimate(&join.right));
                 let rows = left.rows.max(right.rows);

@@ -6,6 +6,7 @@ use super::estimate::{Estimate, Estimator};
 use super::join::Sides;
 use super::ordered::deliver;
 use super::selectivity::selectivity;
+use super::window::is_sorted;
 use crate::logical::{Id, IdSet, Rel, Scan, columns_of};
 use gingham_plan::{AggregateCall, Apply, ApplyKind, CteId, Expr, Node, RouteSetting, SlotId, SortKey, SqlError};
 use gingham_types::SqlType;
@@ -39,6 +40,7 @@ impl Lowering<'_> {
             Rel::Filter { input, predicates } => self.filter(*input, predicates, required),
             Rel::Extend { input, expressions } => self.extend(*input, expressions, required),
             Rel::Aggregate { input, groups, aggregates } => self.aggregate(*input, groups, aggregates, required),
+            Rel::Window { input, partition, order, calls } => self.window(*input, partition, order, calls, required),
             Rel::Join(join) => {
                 let rows = self.estimator.estimate(&join.left).rows.max(self.estimator.estimate(&join.right).rows);
                 let mut needed = required.clone();
@@ -58,7 +60,9 @@ impl Lowering<'_> {
                     .into_iter()
                     .map(|key| Ok(SortKey { expr: self.place(key.expr, &layout)?, ..key }))
                     .collect::<Result<Vec<SortKey>, SqlError>>()?;
-                if deliver(&mut node, &keys, limit.as_ref(), offset.as_ref(), &self.estimator, self.setting) {
+                let ordered = is_sorted(&node, &keys)
+                    || deliver(&mut node, &keys, limit.as_ref(), offset.as_ref(), &self.estimator, self.setting);
+                if ordered {
                     if limit.is_some() || offset.is_some() {
                         node = Node::Limit { input: Box::new(node), limit, offset };
                     }

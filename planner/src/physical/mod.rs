@@ -12,5 +12,6 @@ mod order;
 mod ordered;
 mod plan;
 mod selectivity;
+mod window;
 
 pub(crate) use plan::plan_query;

@@ -98,6 +98,7 @@ fn renumber(node: &mut Node, positions: &[Vec<usize>]) {
             renumber(&mut join.left, positions);
             renumber(&mut join.right, positions);
         }
+        Node::Window(window) => renumber(&mut window.input, positions),
         Node::Apply(apply) => {
             renumber(&mut apply.input, positions);
             renumber(&mut apply.subplan, positions);

@@ -3,6 +3,7 @@
 mod dialect;
 pub(crate) mod normalize;
 pub(crate) mod source;
+pub(crate) mod window;
 
 use dialect::GinghamDialect;
 use gingham_plan::SqlError;
@@ -28,8 +29,9 @@ pub(crate) fn parse<T>(
     read: impl FnOnce(&mut Parser) -> Result<T, ParserError>,
 ) -> Result<T, SqlError> {
     let dialect = GinghamDialect::default();
-    let mut parser =
-        Parser::new(&dialect).with_recursion_limit(NESTING_MAX).with_tokens_with_locations(tokens.to_vec());
+    let mut parser = Parser::new(&dialect)
+        .with_recursion_limit(NESTING_MAX)
+        .with_tokens_with_locations(window::mark_exclusions(tokens));
     let result = read(&mut parser).map_err(|error| {
         let error = parser_error(&error, &parser);
         match tokens.last().map(|t| t.span.end) {

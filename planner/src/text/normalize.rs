@@ -7,10 +7,11 @@
 //! silently ignored or misread later is refused here.
 
 use super::source::position;
+use super::window::inline;
 use gingham_plan::SqlError;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, Query, Select, SelectItem, SetExpr,
-    SetOperator, SetQuantifier, Spanned, Value, VisitMut, VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, NamedWindowDefinition, Query, Select,
+    SelectItem, SetExpr, SetOperator, SetQuantifier, Spanned, Value, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -25,13 +26,17 @@ pub(crate) fn shown_name(name: &str) -> &str {
 
 /// Prepares a statement's tree for binding.
 pub(crate) fn normalize<T: VisitMut>(tree: &mut T) -> Result<(), SqlError> {
-    match tree.visit(&mut Normalizer) {
+    match tree.visit(&mut Normalizer::default()) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
 }
 
-struct Normalizer;
+#[derive(Default)]
+struct Normalizer {
+    /// The named windows of the queries and SELECTs around.
+    windows: Vec<Vec<NamedWindowDefinition>>,
+}
 
 impl VisitorMut for Normalizer {
     type Break = SqlError;
@@ -57,7 +62,17 @@ impl VisitorMut for Normalizer {
         if query.with.as_ref().is_some_and(|w| w.recursive) {
             return ControlFlow::Break(SqlError::unsupported("WITH RECURSIVE"));
         }
+        // ORDER BY may name the windows of the SELECT it follows.
+        self.windows.push(match &*query.body {
+            SetExpr::Select(select) => select.named_window.clone(),
+            _ => Vec::new(),
+        });
         check_set_operations(&query.body)
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<SqlError> {
+        self.windows.pop();
+        ControlFlow::Continue(())
     }
 
     fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<SqlError> {
@@ -66,6 +81,12 @@ impl VisitorMut for Normalizer {
             return ControlFlow::Break(error);
         }
         name_items(&mut select.projection);
+        self.windows.push(std::mem::take(&mut select.named_window));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<SqlError> {
+        self.windows.pop();
         ControlFlow::Continue(())
     }
 
@@ -76,9 +97,12 @@ impl VisitorMut for Normalizer {
         }
         match expr {
             Expr::AtTimeZone { .. } => return ControlFlow::Break(at(SqlError::unsupported("AT TIME ZONE"), expr)),
-            Expr::Function(call) if call.over.is_some() => {
-                let error = SqlError::unsupported(format!("a window function ({} … OVER)", call.name));
-                return ControlFlow::Break(at(error, &call.name));
+            Expr::Function(call) => {
+                if let Some(over) = &mut call.over
+                    && let Err(error) = inline(over, self.windows.last().map_or(&[], Vec::as_slice))
+                {
+                    return ControlFlow::Break(at(error, &call.name));
+                }
             }
             Expr::Value(value) => {
                 // `1e5` is a DOUBLE; the binder would make a DECIMAL of it.

@@ -118,6 +118,11 @@ fn check_node(node: &Node, query: &Query) {
             let types: Vec<Vec<SqlType>> = inputs.iter().map(Node::types).collect();
             assert!(types.windows(2).all(|pair| pair[0] == pair[1]), "union of {types:?}");
         }
+        Node::Window(window) => {
+            let types = window.input.types();
+            window.expressions().for_each(|e| check(e, &types));
+            window.calls.iter().flat_map(|call| &call.filter).for_each(boolean);
+        }
         Node::Limit { .. } => {}
         Node::Cte { id, columns, types, .. } => {
             let shared = query.ctes.get(id.0 as usize).expect("the expression exists").types();

@@ -26,10 +26,11 @@ use crate::Result;
 use crate::expression::EvaluatorSet;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Dictionary, Vector};
-use accumulators::Accumulators;
+pub(crate) use accumulators::Accumulators;
 pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
 use gingham_types::SqlType;
+pub(crate) use output::{exact_results, moment_result};
 use std::rc::Rc;
 use std::sync::Arc;
 

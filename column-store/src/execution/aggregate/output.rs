@@ -28,8 +28,8 @@ impl Accumulators {
         };
         let data = match &accumulator.state {
             State::Integers { word, upper } => {
-                let sums = range.map(|group| self.sum(group, *word, upper));
-                finish_integers(call, sums.zip(&counts))?
+                let sums: Vec<i128> = range.map(|group| self.sum(group, *word, upper)).collect();
+                exact_results(call.function, call.argument_type, call.ty, &sums, &counts)?
             }
             State::Doubles { word } => {
                 let sums = range.map(|group| f64::from_bits(self.words[group * self.stride + word] as u64));
@@ -40,7 +40,7 @@ impl Accumulators {
             State::Extreme(extremes) => extremes.finish(range, &self.words, self.stride)?,
             State::Moments { word } => {
                 let at = range.map(|group| group * self.stride + word);
-                Data::Double(at.map(|at| variance(call.function, moments::read(&self.words, at))).collect())
+                Data::Double(at.map(|at| moment_result(call.function, moments::read(&self.words, at))).collect())
             }
         };
         let valid: Vec<bool> = counts.iter().map(|count| *count >= least).collect();
@@ -48,29 +48,37 @@ impl Accumulators {
     }
 }
 
-fn finish_integers<'a>(call: &Call, sums: impl Iterator<Item = (i128, &'a i64)>) -> Result<Data> {
-    let average = call.function == AggregateFunction::Average;
-    let from = call.argument_type.as_decimal().map_or(0, |(_, scale)| scale);
-    match call.ty {
+/// Sums and averages from exact sums and the numbers of values.
+pub(crate) fn exact_results(
+    function: AggregateFunction,
+    argument: SqlType,
+    ty: SqlType,
+    sums: &[i128],
+    counts: &[i64],
+) -> Result<Data> {
+    let average = function == AggregateFunction::Average;
+    let from = argument.as_decimal().map_or(0, |(_, scale)| scale);
+    let pairs = sums.iter().zip(counts);
+    match ty {
         SqlType::Double => {
             let unit = power_of_ten(from).unwrap_or(1) as f64;
-            let value = |(sum, count): (i128, &i64)| sum as f64 / if average { *count as f64 * unit } else { unit };
-            Ok(Data::Double(sums.map(value).collect()))
+            let value = |(sum, count): (&i128, &i64)| *sum as f64 / if average { *count as f64 * unit } else { unit };
+            Ok(Data::Double(pairs.map(value).collect()))
         }
         SqlType::Decimal { scale, .. } if average => {
-            let value = |(sum, count): (i128, &i64)| {
+            let value = |(sum, count): (&i128, &i64)| {
                 if *count == 0 {
                     return Ok(0);
                 }
                 let shift = i32::from(scale) - i32::from(from);
-                decimal::divide(sum, i128::from(*count), shift)
+                decimal::divide(*sum, i128::from(*count), shift)
                     .filter(|v| decimal::fits(*v))
-                    .ok_or_else(|| error::out_of_range(call.ty))
+                    .ok_or_else(|| error::out_of_range(ty))
             };
-            Ok(narrow(sums.map(value).collect::<Result<Vec<i128>>>()?))
+            Ok(narrow(pairs.map(value).collect::<Result<Vec<i128>>>()?))
         }
         ty => {
-            let sums = sums.map(|(sum, _)| sum_in_range(sum, ty)).collect::<Result<Vec<i128>>>()?;
+            let sums = sums.iter().map(|sum| sum_in_range(*sum, ty)).collect::<Result<Vec<i128>>>()?;
             Ok(narrow(sums))
         }
     }
@@ -82,7 +90,8 @@ pub(super) fn sum_in_range(sum: i128, ty: SqlType) -> Result<i128> {
     if fits { Ok(sum) } else { Err(error::out_of_range(ty)) }
 }
 
-fn variance(function: AggregateFunction, [count, _, squares]: [f64; 3]) -> f64 {
+/// Variances and deviations from count, mean and sum of squared differences.
+pub(crate) fn moment_result(function: AggregateFunction, [count, _, squares]: [f64; 3]) -> f64 {
     match function {
         AggregateFunction::VariancePopulation => squares / count,
         AggregateFunction::StddevPopulation => (squares / count).sqrt(),

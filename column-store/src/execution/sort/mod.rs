@@ -21,6 +21,7 @@ use crate::source::Step;
 use crate::vector::Batch;
 use gingham_plan::{Expr, SortKey};
 use gingham_types::SqlType;
+pub(crate) use order::compare_values_of;
 
 /// With at most this many rows wanted only so many are kept.
 const TOP_ROWS_MAX: u64 = 100_000;

@@ -154,8 +154,17 @@ fn compare_key(key: &Key, a: Cell<'_>, b: Cell<'_>) -> Ordering {
         (true, false) => return if key.nulls_first { Ordering::Greater } else { Ordering::Less },
         (true, true) => {}
     }
-    let (i, j) = (a.row, b.row);
-    let order = match (a.data, b.data) {
+    let order = compare_cells(a.data, a.row, b.data, b.row);
+    if key.descending { order.reverse() } else { order }
+}
+
+/// The order of two values of a frozen column that are not NULL.
+pub(crate) fn compare_values_of(column: &Column, a: usize, b: usize) -> Ordering {
+    compare_cells(column.data(), a, column.data(), b)
+}
+
+fn compare_cells(a: &Data, i: usize, b: &Data, j: usize) -> Ordering {
+    match (a, b) {
         (Data::Boolean(a), Data::Boolean(b)) => a[i].cmp(&b[j]),
         (Data::Int32(a), Data::Int32(b)) => a[i].cmp(&b[j]),
         (Data::Int64(a), Data::Int64(b)) => a[i].cmp(&b[j]),
@@ -164,8 +173,7 @@ fn compare_key(key: &Key, a: Cell<'_>, b: Cell<'_>) -> Ordering {
         (Data::Interval(a), Data::Interval(b)) => compare_values(&Value::Interval(a[i]), &Value::Interval(b[j])),
         // Decimals, in either form.
         (a, b) => wide(a, i).cmp(&wide(b, j)),
-    };
-    if key.descending { order.reverse() } else { order }
+    }
 }
 
 fn wide(data: &Data, row: usize) -> i128 {
