@@ -52,7 +52,7 @@ fn table_sql(table: &Table) -> Vec<String> {
         .enumerate()
         .map(|(ordinal, column)| {
             let not_null = if column.nullable || record.primary_key.contains(&ordinal) { "" } else { " NOT NULL" };
-            let default = column.default.as_ref().map(|d| format!(" DEFAULT {d}")).unwrap_or_default();
+            let default = column.default.as_ref().map(|d| format!(" DEFAULT {}", d.sql)).unwrap_or_default();
             format!("{} {}{not_null}{default}", quoted(&column.name), column.ty)
         })
         .collect();

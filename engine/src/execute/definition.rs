@@ -47,6 +47,7 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
                 ty: column.ty,
                 nullable: column.nullable && !create.primary_key.contains(&ordinal),
                 default: column.default.clone(),
+                generated: column.generated.clone(),
             })
             .collect();
         let id = TableId(schema.take_id());
@@ -83,6 +84,8 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
             primary_key: create.primary_key.clone(),
             storage: create.storage,
             indexes,
+            checks: create.checks.clone(),
+            foreign_keys: create.foreign_keys.clone(),
             trees,
         };
         schema.put_table(writer.transaction, record)

@@ -229,7 +229,7 @@ fn bind_insert(table: Arc<Table>, names: &[String], rows: Vec<Vec<Operand>>) -> 
                 .map(|(source, column)| match source {
                     Some(position) => assigned(row[*position].clone(), column.ty),
                     None if column.default.is_none() => Some(Argument::Constant(Value::Null)),
-                    None => match &column.default {
+                    None => match column.default.as_ref().map(|default| &default.expr) {
                         Some(gingham_plan::Expr::Literal { value, .. }) => Some(Argument::Constant(value.clone())),
                         _ => None,
                     },

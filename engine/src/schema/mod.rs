@@ -8,7 +8,7 @@ mod record;
 pub(crate) use record::{IndexRecord, TableRecord, Trees};
 
 use crate::error::{Error, Result};
-use gingham_plan::{Catalog, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo};
+use gingham_plan::{Catalog, IndexInfo, SqlError, Storage, TableId, TableInfo, TableStatistics, ViewInfo};
 use gingham_row_store::key::{KeyColumn, KeyLayout};
 use gingham_row_store::row::RowLayout;
 use gingham_row_store::{Direction, Read, Transaction, TreeId};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 pub(crate) const SCHEMA_TREE: TreeId = TreeId(1);
 
 /// Version byte of every schema record.
-const RECORD_VERSION: u8 = 1;
+const RECORD_VERSION: u8 = 2;
 
 /// Numbers that only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,6 +119,8 @@ impl Table {
             // The key of a column table is kept as an index that the planner does not see
             // by name: it is the primary key.
             indexes: self.indexes.iter().map(|i| i.info.clone()).filter(|i| !i.name.is_empty()).collect(),
+            checks: self.record.checks.clone(),
+            foreign_keys: self.record.foreign_keys.clone(),
             statistics,
         }
     }
@@ -257,6 +259,10 @@ fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T> {
     match bytes.split_first() {
         Some((&RECORD_VERSION, rest)) => {
             gingham_plan::from_bytes(rest).map_err(|_| Error::Corrupt("a schema record does not read".into()))
+        }
+        Some((version, _)) if *version > 0 => {
+            let age = if *version < RECORD_VERSION { "an earlier" } else { "a later" };
+            Err(SqlError::unsupported(format!("the schema of a file that {age} version of Gingham wrote")).into())
         }
         _ => Err(Error::Corrupt("a schema record has an unknown version".into())),
     }

@@ -7,6 +7,7 @@
 //! a plan can be stored, compared and read.
 
 mod catalog;
+mod constraint;
 mod error;
 pub mod explain;
 mod expr;
@@ -17,6 +18,7 @@ mod window;
 pub use catalog::{
     Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo,
 };
+pub use constraint::{CheckInfo, ForeignAction, ForeignKeyInfo, Generated, StoredExpr};
 pub use error::SqlError;
 pub use expr::{AggregateCall, AggregateFunction, BinaryOp, DateField, Expr, Function};
 pub use node::{

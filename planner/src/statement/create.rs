@@ -2,13 +2,10 @@
 
 use super::{Session, at_name, column_of};
 use crate::bind::from_sql;
-use crate::convert::{Converter, Scope, assign};
 use crate::text::{Source, folded, object_name};
-use datafusion_common::DFSchema;
-use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, Expr, SqlError, Statement, Storage, TableInfo};
+use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, SqlError, Statement, Storage, TableInfo};
 use gingham_types::SqlType;
 use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint};
-use std::sync::Arc;
 
 /// Keys as they are declared.
 #[derive(Default)]
@@ -61,7 +58,7 @@ impl Session<'_> {
                             return Err(SqlError::new("42701", message).hint("give it an alias"));
                         }
                         let ty = storable(output.ty, &output.name)?;
-                        columns.push(ColumnDefinition { name: output.name.clone(), ty, nullable: true, default: None });
+                        columns.push(plain_column(output.name.clone(), ty));
                     }
                 } else {
                     return Err(SqlError::unsupported("CREATE TABLE with both columns and AS"));
@@ -84,6 +81,8 @@ impl Session<'_> {
             columns,
             primary_key: keys.primary,
             unique: keys.unique,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
             storage,
             source: query,
         }))
@@ -114,7 +113,7 @@ impl Session<'_> {
         let name = folded(&column.name);
         let ty = from_sql(&column.data_type).and_then(|ty| storable(ty, &name));
         let ty = ty.map_err(|error| at_name(error, &column.name.value, source))?;
-        let mut definition = ColumnDefinition { name, ty, nullable: true, default: None };
+        let mut definition = plain_column(name, ty);
         for option in &column.options {
             let refused = match &option.option {
                 ColumnOption::Null | ColumnOption::Comment(_) => continue,
@@ -123,7 +122,7 @@ impl Session<'_> {
                     continue;
                 }
                 ColumnOption::Default(expr) => {
-                    definition.default = self.default(expr, ty, source).map(Some)?;
+                    definition.default = self.stored_as(expr, ty, "", &[], "a DEFAULT", source).map(Some)?;
                     continue;
                 }
                 ColumnOption::PrimaryKey(_) => {
@@ -144,17 +143,6 @@ impl Session<'_> {
             return Err(at_name(error, &column.name.value, source));
         }
         Ok(definition)
-    }
-
-    /// A DEFAULT expression.
-    fn default(&self, expr: &ast::Expr, ty: SqlType, source: &Source) -> Result<Expr, SqlError> {
-        let mut converter = Converter::new(self.binder.catalog, source);
-        let scope = Scope { schema: Arc::new(DFSchema::empty()), ids: Vec::new() };
-        let expr = self.expression(expr.clone(), &scope, &mut converter, source)?;
-        if source.parameter_count > 0 || !converter.subqueries.is_empty() {
-            return Err(SqlError::new("0A000", "a DEFAULT has neither parameters nor subqueries"));
-        }
-        assign(expr, ty).map_err(|error| at_name(error, "default", source))
     }
 
     pub(super) fn create_index(&self, create: ast::CreateIndex, source: &Source) -> Result<Statement, SqlError> {
@@ -208,6 +196,10 @@ impl Session<'_> {
         let (replace, if_not_exists) = (create.or_replace, create.if_not_exists);
         Ok(Statement::CreateView { name, columns, sql, replace, if_not_exists })
     }
+}
+
+fn plain_column(name: String, ty: SqlType) -> ColumnDefinition {
+    ColumnDefinition { name, ty, nullable: true, default: None, generated: None }
 }
 
 fn storable(ty: SqlType, column: &str) -> Result<SqlType, SqlError> {

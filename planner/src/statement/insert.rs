@@ -262,7 +262,7 @@ fn check_width(given: usize, wanted: usize, table: &TableInfo) -> Result<(), Sql
 /// A column's DEFAULT, or NULL.
 pub(super) fn default_of(column: &gingham_plan::ColumnInfo) -> Result<Expr, SqlError> {
     match &column.default {
-        Some(expr) => cast_to(expr.clone(), column.ty),
+        Some(default) => cast_to(default.expr.clone(), column.ty),
         None => Ok(Expr::literal(Value::Null, column.ty)),
     }
 }

@@ -6,6 +6,7 @@ mod modify;
 mod returning;
 mod select;
 mod session;
+mod stored;
 
 use crate::bind::{Binder, nearest};
 use crate::text::{self, Source, folded, object_name};

@@ -85,7 +85,7 @@ fn describe_table(table: &TableInfo) -> Vec<Vec<Expr>> {
         } else {
             null()
         };
-        let default = column.default.as_ref().map_or_else(null, |e| text(&e.to_string()));
+        let default = column.default.as_ref().map_or_else(null, |e| text(&e.sql));
         let nullable = if column.nullable { "YES" } else { "NO" };
         vec![text(&column.name), text(&column.ty.to_string()), text(nullable), key, default]
     };
