@@ -161,6 +161,15 @@ impl Catalog {
 }
 
 impl TableInfo {
+    /// Whether exactly these columns are the primary key or a unique one, in any order.
+    pub fn has_key(&self, columns: &[usize]) -> bool {
+        let same = |key: &[usize]| {
+            key.len() == columns.len() && !columns.is_empty() && key.iter().all(|c| columns.contains(c))
+        };
+        let indexed = |index: &IndexInfo| same(&index.columns.iter().map(|(c, _)| *c).collect::<Vec<_>>());
+        same(&self.primary_key) || self.indexes.iter().any(|index| index.unique && indexed(index))
+    }
+
     /// The ordinal of a folded column name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)

@@ -48,6 +48,13 @@ pub enum Generated {
     Stored(StoredExpr),
 }
 
+impl Generated {
+    /// Whether a row must not bring a value of its own.
+    pub const fn is_always(&self) -> bool {
+        !matches!(self, Self::Identity { always: false, .. })
+    }
+}
+
 /// A CHECK constraint. A row for which it is false is refused; NULL passes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckInfo {

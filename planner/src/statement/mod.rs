@@ -1,5 +1,6 @@
 //! Every kind of statement.
 
+mod constraint;
 mod create;
 mod insert;
 mod modify;
