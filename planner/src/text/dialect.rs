@@ -140,6 +140,7 @@ fn sequence_options(parser: &mut Parser) -> Result<Vec<SequenceOptions>, ParserE
 }
 
 fn number_after(parser: &mut Parser, word: Keyword) -> Result<Expr, ParserError> {
-    parser.parse_keyword(word);
+    // The word is optional.
+    let _ = parser.parse_keyword(word);
     parser.parse_expr()
 }
