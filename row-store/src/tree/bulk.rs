@@ -39,7 +39,11 @@ impl Builder {
             return Ok(None);
         }
         path.make_writable(pager, root)?;
-        let open = path.pages[..=path.last].iter().rev().copied().collect();
+        let open: Vec<PageId> = path.pages[..=path.last].iter().rev().copied().collect();
+        // Cells are added behind the last one, where all free space has to be.
+        for page in &open {
+            node::close_gaps(pager.page_mut(*page)?);
+        }
         Ok(Some(Self { open, last_key: last, entries: root.entries }))
     }
 

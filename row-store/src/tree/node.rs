@@ -303,6 +303,13 @@ pub(crate) fn remove_cell(bytes: &mut PageBytes, index: usize) {
     }
 }
 
+/// Makes the free space of a page one piece.
+pub(crate) fn close_gaps(bytes: &mut PageBytes) {
+    if get_u16(bytes, page::GARBAGE) > 0 {
+        compact(bytes);
+    }
+}
+
 /// Moves all cells to the end of the page, leaving no gaps.
 fn compact(bytes: &mut PageBytes) {
     let old = *bytes;
