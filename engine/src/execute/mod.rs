@@ -7,6 +7,7 @@ mod manipulation;
 mod query;
 mod settings;
 
+pub(crate) use bulk::refuse_value;
 pub(crate) use query::{refresh_copies, run as run_query};
 
 use crate::connection::Connection;
