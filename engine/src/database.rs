@@ -2,13 +2,14 @@
 
 use crate::connection::Connection;
 use crate::error::{Error, Result};
+use crate::group_cache::GroupCache;
 use crate::options::Options;
 use crate::schema::Schema;
 use crate::statistics::StatisticsCache;
-use gingham_column_store::storage::{ChunkCache, RowGroupMeta};
+use gingham_column_store::execution::{MemoryBudget, MemoryPool, TempSpace};
+use gingham_column_store::storage::ChunkCache;
 use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement};
-use gingham_row_store::{Clock, Extent, IntegrityReport, Read, Snapshot, Store, StoreStatistics, Vfs};
-use std::collections::HashMap;
+use gingham_row_store::{Clock, IntegrityReport, Read, Snapshot, Store, StoreStatistics, Vfs};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,11 +29,13 @@ pub(crate) struct Shared {
     planner: Mutex<Option<Box<dyn Planner>>>,
     pub(crate) chunks: Arc<ChunkCache>,
     pub(crate) statistics: Mutex<StatisticsCache>,
-    /// Decoded metadata of row groups by extent and key.
-    pub(crate) groups: Mutex<HashMap<(Extent, Vec<u8>), Arc<RowGroupMeta>>>,
+    pub(crate) groups: Mutex<GroupCache>,
+    /// What the operators of all statements may hold together.
+    pub(crate) memory: Arc<MemoryPool>,
+    /// Where they put what they may not hold.
+    pub(crate) temp: Option<Arc<TempSpace>>,
     #[cfg(target_arch = "wasm32")]
     pub(crate) clock: Option<Clock>,
-    pub(crate) memory_bytes_max: u64,
     pub(crate) read_only: bool,
 }
 
@@ -61,7 +64,7 @@ impl Database {
     /// # Errors
     /// If memory is short.
     pub fn memory(options: Options) -> Result<Self> {
-        Self::over(Store::memory(options.store_options())?, options)
+        Self::over(Store::memory(options.store_options())?, crate::temp::elsewhere()?, options)
     }
 
     /// Opens the database of a name in a file system of the caller's.
@@ -72,20 +75,25 @@ impl Database {
         if options.clock.is_none() {
             options.clock = system_clock();
         }
-        Self::over(Store::open(vfs, name, options.store_options())?, options)
+        let store = Store::open(Arc::clone(&vfs), name, options.store_options())?;
+        // Readers may be several, and their folder may be read-only.
+        let temp = if options.read_only { crate::temp::elsewhere()? } else { Some(crate::temp::beside(vfs, name)?) };
+        Self::over(store, temp, options)
     }
 
-    fn over(store: Store, options: Options) -> Result<Self> {
+    fn over(store: Store, temp: Option<Arc<TempSpace>>, options: Options) -> Result<Self> {
         let schema = Schema::load(&store.snapshot()?)?;
+        let shares = options.shares();
         let shared = Shared {
             schema: Mutex::new(Arc::new(schema)),
             planner: Mutex::new(options.planner.or_else(default_planner)),
-            chunks: Arc::new(ChunkCache::new(options.chunk_cache_bytes_max)),
+            chunks: Arc::new(ChunkCache::new(shares.chunks)),
             statistics: Mutex::new(StatisticsCache::default()),
-            groups: Mutex::new(HashMap::new()),
+            groups: Mutex::new(GroupCache::new(shares.group_metadata)),
+            memory: Arc::new(MemoryPool::new(shares.operators)),
+            temp,
             #[cfg(target_arch = "wasm32")]
             clock: options.clock,
-            memory_bytes_max: options.memory_bytes_max,
             read_only: options.read_only,
             store,
         };
@@ -123,12 +131,22 @@ impl Database {
     /// # Errors
     /// As [`Database::checkpoint`].
     pub fn close(self) -> Result<()> {
-        Ok(self.shared.store.clone().close()?)
+        let closed = self.shared.store.clone().close();
+        if let (Ok(()), Some(temp)) = (&closed, &self.shared.temp) {
+            temp.close();
+        }
+        Ok(closed?)
     }
 
     /// Counters and sizes of the store.
     pub fn statistics(&self) -> StoreStatistics {
         self.shared.store.statistics()
+    }
+
+    /// Bytes that statements have written to temporary space since the database was
+    /// opened, and those that are there now.
+    pub fn temporary_bytes(&self) -> (u64, u64) {
+        self.shared.temp.as_ref().map_or((0, 0), |temp| (temp.bytes_written(), temp.bytes_used()))
     }
 
     /// Hands over the whole file, checkpointed, in order: `(offset, bytes)` at a time.
@@ -184,6 +202,11 @@ impl Shared {
                     .hint("open the database with a planner or build the crate with the feature `planner`"),
             )),
         }
+    }
+
+    /// The memory of a new statement.
+    pub(crate) fn budget(&self) -> Rc<MemoryBudget> {
+        Rc::new(MemoryBudget::of_pool(&self.memory).with_temp(self.temp.clone()))
     }
 
     /// A clock that resolves single batches, where there is one.

@@ -26,7 +26,9 @@ mod describe;
 mod error;
 mod execute;
 mod fast;
+mod group_cache;
 mod integrity;
+mod load;
 mod options;
 mod schema;
 pub mod script;
@@ -35,11 +37,13 @@ pub mod shell;
 mod statement;
 mod statistics;
 mod table;
+mod temp;
 mod values;
 
 pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use error::{Error, Result};
+pub use load::{CsvImport, CsvOptions};
 pub use options::Options;
 pub use statement::{Rows, Statement};
 

@@ -2,12 +2,13 @@
 
 use crate::error::Result;
 use crate::fast::{Parameters, Program};
-use gingham_column_store::execution::Execution;
+use gingham_column_store::execution::{Execution, MemoryBudget, RowBuffer};
 use gingham_column_store::source::{Source, Step};
 use gingham_column_store::vector::Batch;
 use gingham_plan::OutputColumn;
 use gingham_types::{SqlType, Value};
 use std::collections::VecDeque;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A prepared statement. It is planned once and again only when the schema, the
@@ -77,6 +78,8 @@ enum Input {
     Batches(VecDeque<Batch>),
     Source(Box<dyn Source>),
     Execution(Box<Execution>),
+    /// Rows read already.
+    Buffer(RowBuffer),
 }
 
 impl Rows {
@@ -121,6 +124,7 @@ impl Rows {
             Input::Batches(batches) => return Ok(batches.pop_front().map_or(Step::Finished, Step::Batch)),
             Input::Source(source) => source.next(),
             Input::Execution(execution) => execution.step(),
+            Input::Buffer(buffer) => buffer.take_next().map(|batch| batch.map_or(Step::Finished, Step::Batch)),
         };
         match step {
             Ok(step) => Ok(step),
@@ -148,11 +152,15 @@ impl Rows {
     /// The same rows, all read now: for results that must not see later changes of their
     /// own transaction.
     pub(crate) fn materialize(mut self) -> Result<Self> {
-        let mut batches = VecDeque::new();
+        let memory = match &self.input {
+            Input::Execution(execution) => Some(Rc::clone(execution.memory())),
+            _ => None,
+        };
+        let mut buffer = RowBuffer::new(&memory.unwrap_or_else(|| Rc::new(MemoryBudget::new(u64::MAX))));
         while let Some(batch) = self.next_batch()? {
-            batches.push_back(batch);
+            buffer.push(batch)?;
         }
-        self.input = Input::Batches(batches);
+        self.input = Input::Buffer(buffer);
         Ok(self)
     }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use std::path::{Path, PathBuf};
-use support::{Format, run_file};
+use support::{Format, run_file, run_file_within};
 
 const ROUTES: [&str; 3] = ["row", "column", "auto"];
 
@@ -52,6 +52,23 @@ fn own_suite_on_the_column_store() {
 #[test]
 fn own_suite_routed() {
     own_files(ROUTES[2]);
+}
+
+/// The suite in so little memory that nearly every operator that can spill does.
+#[test]
+fn own_suite_in_next_to_no_memory() {
+    let mut spilled = 0;
+    let mut failures = Vec::new();
+    for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt"), "slt") {
+        for route in ROUTES {
+            match run_file_within(&file, route, Format::Exact, Some(64 << 10)) {
+                Ok(bytes) => spilled += bytes,
+                Err(error) => failures.push(format!("{} (route {route}): {error}", file.display())),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    assert!(spilled > 0, "nothing was spilled");
 }
 
 /// SQLite's corpus is test input beside the checkout, not part of it.

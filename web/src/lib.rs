@@ -7,7 +7,7 @@
 //! * [`output`]: JavaScript reads result columns in place, from the vectors' own memory;
 //! * calls take and give numbers; [`failure`] keeps the error of a call that failed.
 //!
-//! [`session`], [`prepared`] and [`script`] are what JavaScript holds. [`opfs`] keeps the
+//! [`session`], [`prepared`], [`script`] and [`import`] are what JavaScript holds. [`opfs`] keeps the
 //! files and [`host`] reaches the planner module and the clock. The module is built to
 //! abort on a panic: ts/core-module.ts catches the trap and declares the module dead.
 
@@ -17,6 +17,7 @@ mod arrow;
 mod columns;
 mod failure;
 mod host;
+mod import;
 mod input;
 mod opfs;
 mod output;

@@ -56,6 +56,13 @@ pub struct Session {
     columns: Vec<(String, Arc<Vector>)>,
 }
 
+impl Session {
+    /// What an object that outlives this call shares with the session.
+    pub(crate) fn shared(&self) -> Rc<Shared> {
+        Rc::clone(&self.shared)
+    }
+}
+
 #[wasm_bindgen]
 impl Session {
     /// Opens a database: in memory, or over open file handles (`handles` in the order of

@@ -16,6 +16,7 @@ test("databases in OPFS", { timeout: 900_000 }, async (t) => {
     async (session) => {
       await t.test("last, under any name", () => inWorker(session, "databasesLast"));
       await t.test("export gives the file", () => inWorker(session, "exportIsTheFile"));
+      await t.test("spill what does not fit memory", () => inWorker(session, "queriesSpill"));
       await t.test("are owned by one worker", () => ownership(session));
       await t.test("keep every acknowledged commit when the worker is killed", () => kills(session));
       await t.test("tell of damage", () => damage(session));

@@ -64,11 +64,33 @@ export class Session {
   drop_columns(): void;
   /** Inserts an Arrow IPC stream; rows, or -1 on failure. */
   insert_arrow(table: string, stream: Uint8Array): number;
+  /** Begins an import of CSV; `delimiter` is a byte. */
+  import_csv(
+    table: string,
+    header: boolean,
+    delimiter: number,
+    nullText: string,
+    columns: string[] | undefined,
+  ): Import | undefined;
   checkpoint(): boolean;
   flush(): boolean;
   /** The file's bytes after a checkpoint. */
   export(): Uint8Array | undefined;
   close(): boolean;
+}
+
+/** A CSV text on its way into a table. */
+export class Import {
+  private constructor();
+  free(): void;
+  /** Takes the next piece of the text. */
+  push(bytes: Uint8Array): boolean;
+  /** Rows read so far. */
+  rows(): number;
+  /** Makes the rows visible; how many there were, or -1 on failure. */
+  finish(): number;
+  /** Gives up; nothing of the import stays. */
+  abort(): boolean;
 }
 
 /**

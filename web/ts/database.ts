@@ -5,10 +5,19 @@ import { loadCore, type Core } from "./core-module.js";
 import { Session, type Script } from "./core.js";
 import { decodingOf } from "./decode.js";
 import { Codes, GinghamError } from "./errors.js";
+import { importRows } from "./import.js";
 import { deleteFiles, openFiles, type OpenFiles } from "./opfs.js";
 import { appendColumns, decodeBatch } from "./rows.js";
 import { Statement, type ColumnarResult, type StatementContext } from "./statement.js";
-import type { ColumnData, OpenOptions, Row, StorageKind } from "./values.js";
+import type {
+  ColumnData,
+  ImportOptions,
+  ImportProgress,
+  ImportSource,
+  OpenOptions,
+  Row,
+  StorageKind,
+} from "./values.js";
 
 /** Rows that one bulk insert hands over at once. */
 const CHUNK_ROWS = 128 * 1024;
@@ -155,6 +164,23 @@ export class Database {
   insertArrow(table: string, stream: Uint8Array): { changes: number } {
     const changes = this.#call(() => this.#session.insert_arrow(table, stream));
     if (changes < 0) throw this.#core.failure();
+    this.#context.committed();
+    return { changes };
+  }
+
+  /**
+   * Imports the rows of a CSV text or an Arrow IPC stream, all or none, reading piece by piece.
+   * Until it has settled, statements that change data run in its transaction.
+   *
+   * @param progress called after every piece
+   * @returns the rows imported
+   */
+  async import(
+    source: ImportSource,
+    options: ImportOptions,
+    progress: (progress: ImportProgress) => void = () => {},
+  ): Promise<{ changes: number }> {
+    const changes = await this.#call(() => importRows(this.#core, this.#session, source, options, progress));
     this.#context.committed();
     return { changes };
   }

@@ -13,7 +13,16 @@ import { Codes, GinghamError } from "./errors.js";
 import { Link } from "./link.js";
 import type { QueryParameters, WireResult } from "./protocol.js";
 import { RowShape } from "./rows.js";
-import type { Column, ColumnData, OpenOptions, Row, SqlValue } from "./values.js";
+import type {
+  Column,
+  ColumnData,
+  ImportOptions,
+  ImportProgress,
+  ImportSource,
+  OpenOptions,
+  Row,
+  SqlValue,
+} from "./values.js";
 
 export { GinghamError, type ErrorDetails } from "./errors.js";
 export type { QueryParameters } from "./protocol.js";
@@ -21,6 +30,9 @@ export type {
   Column,
   ColumnData,
   Durability,
+  ImportOptions,
+  ImportProgress,
+  ImportSource,
   OpenOptions,
   Parameter,
   Row,
@@ -57,6 +69,15 @@ export interface Queryable {
   insertMany(table: string, columns: Record<string, ColumnData>): Promise<{ changes: number }>;
   /** Inserts the rows of an Arrow IPC stream, all or none. */
   insertArrow(table: string, stream: Uint8Array): Promise<{ changes: number }>;
+  /**
+   * Imports the rows of a CSV text or an Arrow IPC stream, all or none, reading piece by piece.
+   * `progress` is called after every piece.
+   */
+  import(
+    source: ImportSource,
+    options: ImportOptions,
+    progress?: (progress: ImportProgress) => void,
+  ): Promise<{ changes: number }>;
   /**
    * Runs `body` in a transaction (inside another: a savepoint): committed when its promise is
    * fulfilled, rolled back when it is rejected. Only what is called on `tx` belongs to it; calls
@@ -117,6 +138,16 @@ class Caller implements Queryable {
   async insertArrow(table: string, stream: Uint8Array): Promise<{ changes: number }> {
     await this.#turn();
     return this.link.call("insertArrow", { table, stream });
+  }
+
+  async import(
+    source: ImportSource,
+    options: ImportOptions,
+    progress?: (progress: ImportProgress) => void,
+  ): Promise<{ changes: number }> {
+    await this.#turn();
+    const address = source instanceof URL;
+    return this.link.call("import", { source: address ? source.href : source, address, options }, progress);
   }
 
   async transaction<T>(body: (tx: Queryable) => Promise<T>): Promise<T> {

@@ -4,11 +4,13 @@
  */
 
 import { Codes, GinghamError } from "./errors.js";
-import type { CallName, Calls, Reply, Request } from "./protocol.js";
+import type { CallName, Calls, Progress, Reply, Request } from "./protocol.js";
+import type { ImportProgress } from "./values.js";
 
 interface Waiting {
   resolve(result: unknown): void;
   reject(error: GinghamError): void;
+  progress(progress: ImportProgress): void;
 }
 
 /** A worker and the calls it owes answers to. */
@@ -20,7 +22,7 @@ export class Link {
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.addEventListener("message", (event: MessageEvent<Reply>) => this.#receive(event.data));
+    worker.addEventListener("message", (event: MessageEvent<Reply | Progress>) => this.#receive(event.data));
     worker.addEventListener("error", (event) => {
       this.end(new GinghamError({ code: Codes.interrupted, message: `the database's worker failed: ${event.message}` }));
     });
@@ -29,8 +31,12 @@ export class Link {
     });
   }
 
-  /** Sends a call and waits for its answer. */
-  call<Name extends CallName>(call: Name, argument: Calls[Name]["argument"]): Promise<Calls[Name]["result"]> {
+  /** Sends a call and waits for its answer; `progress` is told of what comes before it. */
+  call<Name extends CallName>(
+    call: Name,
+    argument: Calls[Name]["argument"],
+    progress: (progress: ImportProgress) => void = () => {},
+  ): Promise<Calls[Name]["result"]> {
     const { promise, resolve, reject } = withResolvers<Calls[Name]["result"]>();
     if (this.#ended !== undefined) {
       reject(this.#ended);
@@ -38,7 +44,7 @@ export class Link {
     }
     const id = this.#nextId;
     this.#nextId += 1;
-    this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject });
+    this.#waiting.set(id, { resolve: resolve as (result: unknown) => void, reject, progress });
     try {
       this.#worker.postMessage({ id, call, argument } as Request);
     } catch (error) {
@@ -58,8 +64,9 @@ export class Link {
     this.#waiting.clear();
   }
 
-  #receive(reply: Reply): void {
+  #receive(reply: Reply | Progress): void {
     const waiting = this.#waiting.get(reply.id);
+    if ("progress" in reply) return waiting?.progress(reply.progress);
     this.#waiting.delete(reply.id);
     if (reply.ok) waiting?.resolve(reply.result);
     else waiting?.reject(new GinghamError(reply.error));

@@ -40,20 +40,23 @@ const RETRY_MS = 10;
 /** Opens the files of a database, creating them where they are missing. */
 export async function openFiles(name: string): Promise<OpenFiles> {
   const unlock = await lock(name);
+  const handles: SyncAccessHandle[] = [];
+  let open = true;
+  const release = (): void => {
+    if (!open) return;
+    open = false;
+    for (const handle of handles) handle.close();
+    unlock();
+  };
   try {
     const directory = await databaseDirectory(true);
-    const file: SyncFileHandle = await directory.getFileHandle(fileName(name), { create: true });
-    const handle = await openHandle(name, file);
-    let open = true;
-    const release = (): void => {
-      if (!open) return;
-      open = false;
-      handle.close();
-      unlock();
-    };
-    return { names: [name], handles: [handle], release };
+    for (const entry of fileNames(name)) {
+      const file: SyncFileHandle = await directory.getFileHandle(entry, { create: true });
+      handles.push(await openHandle(name, file));
+    }
+    return { names: [name, `${name}-temp`], handles, release };
   } catch (error) {
-    unlock();
+    release();
     throw asGinghamError(name, error);
   }
 }
@@ -63,17 +66,27 @@ export async function deleteFiles(name: string): Promise<void> {
   const unlock = await lock(name);
   try {
     const directory = await databaseDirectory(false);
-    await directory.removeEntry(fileName(name));
+    for (const entry of fileNames(name)) await directory.removeEntry(entry).catch(unlessMissing);
   } catch (error) {
-    if (!(error instanceof DOMException && error.name === "NotFoundError")) throw asGinghamError(name, error);
+    if (!isMissing(error)) throw asGinghamError(name, error);
   } finally {
     unlock();
   }
 }
 
-function fileName(name: string): string {
+function isMissing(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "NotFoundError";
+}
+
+function unlessMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
+
+/** The database's file, then the one that statements spill to; the engine knows it as NAME-temp. */
+function fileNames(name: string): [string, string] {
   // OPFS refuses slashes and dots alone; any name becomes one that it takes.
-  return `${encodeURIComponent(name)}.gingham`;
+  const file = `${encodeURIComponent(name)}.gingham`;
+  return [file, `${file}-temp`];
 }
 
 async function databaseDirectory(create: boolean): Promise<FileSystemDirectoryHandle> {

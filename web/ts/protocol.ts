@@ -4,7 +4,16 @@
  */
 
 import type { ErrorDetails } from "./errors.js";
-import type { Column, ColumnData, OpenOptions, Parameter, SqlValue } from "./values.js";
+import type {
+  Column,
+  ColumnData,
+  ImportOptions,
+  ImportProgress,
+  ImportSource,
+  OpenOptions,
+  Parameter,
+  SqlValue,
+} from "./values.js";
 
 /** Values for a statement's parameters, in order or by name. */
 export type QueryParameters = readonly Parameter[] | Readonly<Record<string, Parameter>>;
@@ -25,6 +34,11 @@ export interface Calls {
   arrow: { argument: { sql: string; parameters: QueryParameters }; result: Uint8Array };
   insertMany: { argument: { table: string; columns: Record<string, ColumnData> }; result: { changes: number } };
   insertArrow: { argument: { table: string; stream: Uint8Array }; result: { changes: number } };
+  /** `address`: the source is one to fetch. */
+  import: {
+    argument: { source: Exclude<ImportSource, URL>; address: boolean; options: ImportOptions };
+    result: { changes: number };
+  };
   begin: { argument: { depth: number }; result: undefined };
   commit: { argument: { depth: number }; result: undefined };
   rollback: { argument: { depth: number }; result: undefined };
@@ -40,6 +54,12 @@ export type CallName = keyof Calls;
 export type Request = {
   [Name in CallName]: { id: number; call: Name; argument: Calls[Name]["argument"] };
 }[CallName];
+
+/** News of a request that is not answered yet. */
+export interface Progress {
+  id: number;
+  progress: ImportProgress;
+}
 
 /** The answer to the request of the same id. */
 export type Reply =

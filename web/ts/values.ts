@@ -52,8 +52,34 @@ export interface OpenOptions extends ValueOptions {
   durability?: Durability;
   /** Memory for pages of the row store, in bytes. */
   cacheBytes?: number;
-  /** Memory that one statement may use, in bytes. */
+  /** Memory of the database, in bytes: 1 GiB by default. Statements that need more spill to OPFS. */
   memoryBytes?: number;
+}
+
+/** Where rows to import come from: the text itself, a file, bytes, or the address to fetch. */
+export type ImportSource = string | Blob | Uint8Array | URL;
+
+/** What is imported, and into which table. */
+export interface ImportOptions {
+  table: string;
+  /** `"csv"`, the default, or `"arrow"`: an Arrow IPC stream. */
+  format?: "csv" | "arrow";
+  /** CSV: whether the first line names the columns; true by default. */
+  header?: boolean;
+  /** CSV: the character between fields, in ASCII; a comma by default. */
+  delimiter?: string;
+  /** CSV: what a field without quotes has for NULL; nothing by default. */
+  null?: string;
+  /** CSV: the columns of the fields, where they are not the header's or all of the table's. */
+  columns?: string[];
+}
+
+/** How far an import has come. */
+export interface ImportProgress {
+  rows: number;
+  bytes: number;
+  /** All bytes, where known. */
+  bytesTotal: number | undefined;
 }
 
 /** An array that `insertMany` takes for a column. */

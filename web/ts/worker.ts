@@ -2,7 +2,7 @@
 
 import { Database } from "./database.js";
 import { Codes, GinghamError, toGinghamError } from "./errors.js";
-import type { CallName, Calls, QueryParameters, Reply, Request, WireResult } from "./protocol.js";
+import type { CallName, Calls, Progress, QueryParameters, Reply, Request, WireResult } from "./protocol.js";
 import type { NamedParameters, Parameter } from "./values.js";
 
 type Result = Calls[CallName]["result"];
@@ -26,8 +26,8 @@ async function answer(request: Request): Promise<void> {
   post(reply);
 }
 
-function post(reply: Reply): void {
-  const transfer = reply.ok && reply.result instanceof Uint8Array ? [reply.result.buffer as ArrayBuffer] : [];
+function post(reply: Reply | Progress): void {
+  const transfer = "ok" in reply && reply.ok && reply.result instanceof Uint8Array ? [reply.result.buffer as ArrayBuffer] : [];
   self.postMessage(reply, { transfer });
 }
 
@@ -49,6 +49,11 @@ async function carryOut(request: Request): Promise<Result> {
       return db.insertMany(request.argument.table, request.argument.columns);
     case "insertArrow":
       return db.insertArrow(request.argument.table, request.argument.stream);
+    case "import": {
+      const { source, address, options } = request.argument;
+      const from = address ? new URL(source as string) : source;
+      return db.import(from, options, (progress) => post({ id: request.id, progress }));
+    }
     case "begin":
       return transactionStep(db, request.argument.depth, "BEGIN", (name) => `SAVEPOINT ${name}`);
     case "commit":

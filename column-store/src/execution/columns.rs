@@ -44,7 +44,7 @@ impl Column {
             Data::Int128(v) => v.capacity() * 16,
             Data::Double(v) => v.capacity() * 8,
             Data::Interval(v) => v.capacity() * 16,
-            Data::Text(v) => v.codes.capacity() * 4 + self.text.memory_bytes(),
+            Data::Text(v) => v.codes.capacity() * 4 + self.text.memory_bytes(v.len()),
         };
         rows + self.validity.as_ref().map_or(0, Vec::capacity)
     }
@@ -159,9 +159,19 @@ struct TextMerger {
 }
 
 impl TextMerger {
-    fn memory_bytes(&self) -> usize {
+    /// Bytes held for so many rows. A dictionary that others have too counts as far as the
+    /// rows can use it.
+    fn memory_bytes(&self, rows: usize) -> usize {
         let translation = self.last.as_ref().map_or(0, |(_, codes)| codes.capacity() * 4);
-        translation + self.merged.as_ref().or(self.single.as_deref()).map_or(0, Dictionary::memory_bytes)
+        let entries = match (&self.merged, &self.single) {
+            (Some(merged), _) => merged.memory_bytes(),
+            (None, Some(single)) => {
+                let entries = single.len().max(1);
+                single.memory_bytes() / entries * rows.min(entries)
+            }
+            (None, None) => 0,
+        };
+        translation + entries
     }
 
     fn append(&mut self, codes: &mut Vec<u32>, from: &TextVector, rows: Option<&[u32]>) -> Result<()> {

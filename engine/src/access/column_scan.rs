@@ -7,7 +7,7 @@ use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use crate::table::{group_of, ranges, select};
-use gingham_column_store::source::{Source, Step};
+use gingham_column_store::source::{Source, SourceCounts, Step};
 use gingham_column_store::storage::{ColumnScan, ExtentReader, RowMask, ScanGroup, ScanMetrics, ScanRequest};
 use gingham_plan::Storage;
 use gingham_row_store::{Direction, Extent};
@@ -17,19 +17,30 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// Several sources one after the other.
-struct Chain(VecDeque<Box<dyn Source>>);
+#[derive(Default)]
+struct Chain {
+    sources: VecDeque<Box<dyn Source>>,
+    /// What finished sources have read.
+    read: SourceCounts,
+}
 
 impl Source for Chain {
     fn next(&mut self) -> gingham_column_store::Result<Step> {
-        while let Some(source) = self.0.front_mut() {
+        while let Some(source) = self.sources.front_mut() {
             match source.next()? {
                 Step::Finished => {
-                    self.0.pop_front();
+                    self.read = self.read.with(source.counts(), u64::wrapping_add);
+                    self.sources.pop_front();
                 }
                 step => return Ok(step),
             }
         }
         Ok(Step::Finished)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        let current = self.sources.front().map(|source| source.counts()).unwrap_or_default();
+        self.read.with(current, u64::wrapping_add)
     }
 }
 
@@ -73,8 +84,8 @@ pub(crate) fn open_column_scan(shared: &Arc<Shared>, view: &View, plan: RowScanP
         Storage::Hybrid | Storage::Row => sources.push_back(Box::new(row_scan(&plan, view, everything())?)),
     }
     Ok(match sources.len() {
-        1 => sources.pop_front().unwrap_or_else(|| Box::new(Chain(VecDeque::new()))),
-        _ => Box::new(Chain(sources)),
+        1 => sources.pop_front().unwrap_or_else(|| Box::new(Chain::default())),
+        _ => Box::new(Chain { sources, read: SourceCounts::default() }),
     })
 }
 

@@ -6,7 +6,7 @@ use super::view::View;
 use crate::error::Result;
 use crate::schema::Table;
 use gingham_column_store::expression::{Predicates, Runtime};
-use gingham_column_store::source::{FilterCell, Source, Step};
+use gingham_column_store::source::{FilterCell, Source, SourceCounts, Step};
 use gingham_column_store::vector::{BATCH_ROWS, Batch, Data};
 use gingham_plan::{DynamicFilter, Expr};
 use gingham_row_store::{Cursor, Direction};
@@ -45,6 +45,7 @@ pub(crate) struct RowScan {
     /// Rows in the next batch: small at first, for queries that want few.
     batch_rows: usize,
     rows_left: u64,
+    bytes_read: u64,
 }
 
 impl RowScan {
@@ -84,6 +85,7 @@ impl RowScan {
             dynamic_columns,
             batch_rows: 64,
             rows_left: plan.limit.unwrap_or(u64::MAX),
+            bytes_read: 0,
             view,
             plan,
         })
@@ -118,6 +120,7 @@ impl RowScan {
                 self.cursor = None;
                 continue;
             };
+            self.bytes_read += (key.len() + value.len()) as u64;
             let layout = &self.plan.table.row_layout;
             match self.index {
                 None => self.batch.push(&layout.reader(value)?, key)?,
@@ -166,6 +169,10 @@ impl RowScan {
 impl Source for RowScan {
     fn next(&mut self) -> gingham_column_store::Result<Step> {
         self.next_step().map_err(Into::into)
+    }
+
+    fn counts(&self) -> SourceCounts {
+        SourceCounts { bytes_read: self.bytes_read, ..SourceCounts::default() }
     }
 }
 

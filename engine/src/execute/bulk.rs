@@ -3,16 +3,12 @@
 use crate::connection::Connection;
 use crate::error::Result;
 use crate::schema::Table;
-use crate::table::{Insertion, duplicate_key};
 use arrow_array::RecordBatch;
+use gingham_column_store::execution::{BatchJoiner, RowBuffer};
 use gingham_column_store::vector::{Batch, Data, Vector};
 use gingham_plan::{SqlError, Storage};
 use gingham_types::{SqlType, Value, cast};
 use std::sync::Arc;
-
-/// Fewer rows than this wait in a column table's delta: a row group of them would cost
-/// more than it saves.
-pub(super) const BULK_ROWS_MIN: usize = 1024;
 
 impl Connection {
     /// Adds rows given as named columns of equal length; columns not named get their
@@ -43,7 +39,7 @@ impl Connection {
     }
 
     /// Adds rows of which some columns are given, in the columns' own types.
-    fn insert_with_defaults(
+    pub(crate) fn insert_with_defaults(
         &mut self,
         table: &Arc<Table>,
         vectors: Vec<Option<Arc<Vector>>>,
@@ -101,7 +97,7 @@ impl Connection {
         self.insert_with_defaults(&table_ref, vectors, batch.num_rows())
     }
 
-    fn find_table(&self, name: &str) -> Result<Arc<Table>> {
+    pub(crate) fn find_table(&self, name: &str) -> Result<Arc<Table>> {
         let schema = self.write_schema();
         let folded = name.to_lowercase();
         schema
@@ -111,30 +107,31 @@ impl Connection {
             .ok_or_else(|| SqlError::new("42P01", format!("there is no table \"{name}\"")).into())
     }
 
+    /// Adds rows in the table's types, giving the batches up. Small batches are joined
+    /// up: each has a cost of its own.
+    pub(super) fn insert_batches(&mut self, table: &Arc<Table>, batches: &mut RowBuffer) -> Result<()> {
+        let mut joined = BatchJoiner::new(table.row_layout.types());
+        while let Some(batch) = batches.take_next()? {
+            if let Some(batch) = joined.push(batch)? {
+                self.with_writer(|writer| writer.insert_batch(table, &batch))?;
+            }
+        }
+        match joined.finish() {
+            Some(batch) => self.with_writer(|writer| writer.insert_batch(table, &batch)),
+            None => Ok(()),
+        }
+    }
+
     fn insert_vectors(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<u64> {
         self.write(false, |connection| {
-            connection.with_writer(|writer| {
-                if table.record.storage == Storage::Column && batch.rows >= BULK_ROWS_MIN {
-                    return writer.load(table, batch);
-                }
-                let types = table.row_layout.types();
-                let mut row = Vec::with_capacity(types.len());
-                for position in 0..batch.rows {
-                    row.clear();
-                    row.extend(batch.columns.iter().zip(types).map(|(c, ty)| c.value(position, *ty)));
-                    if let Insertion::Conflict { index, .. } = writer.insert(table, &mut row)? {
-                        return Err(duplicate_key(table, index, &row).into());
-                    }
-                }
-                Ok(())
-            })?;
+            connection.with_writer(|writer| writer.insert_batch(table, batch))?;
             Ok(batch.rows as u64)
         })
     }
 }
 
 /// 428C9 for a column whose values only the database makes.
-fn refuse_value(table: &Table, ordinal: usize) -> Result<()> {
+pub(crate) fn refuse_value(table: &Table, ordinal: usize) -> Result<()> {
     let column = &table.record.columns[ordinal];
     match &column.generated {
         Some(generated) if generated.is_always() => {

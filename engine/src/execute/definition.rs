@@ -5,7 +5,7 @@ use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Index, IndexRecord, Table, TableRecord, Trees};
 use crate::statement::Rows;
-use crate::table::{Insertion, fill_index};
+use crate::table::fill_index;
 use gingham_column_store::source::{Step, Tables};
 use gingham_plan::{
     ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, Route, RowAccess, Scan, SqlError,
@@ -33,9 +33,9 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
         return if create.if_not_exists { done() } else { Err(exists("table", &create.name)) };
     }
     // The rows of CREATE TABLE AS are read before the table can be seen.
-    let batches = match &create.source {
-        Some(source) => query::collect(connection, source, parameters)?,
-        None => Vec::new(),
+    let mut batches = match &create.source {
+        Some(source) => Some(query::collect(connection, source, parameters)?),
+        None => None,
     };
     let table = connection.with_schema(|schema, writer| {
         let columns: Vec<ColumnInfo> = create
@@ -103,23 +103,9 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
         };
         schema.put_table(writer.transaction, record)
     })?;
-    let types = table.row_layout.types().to_vec();
-    let rows: usize = batches.iter().map(|b| b.rows).sum();
-    connection.with_writer(|writer| {
-        if table.record.storage == Storage::Column && rows >= super::bulk::BULK_ROWS_MIN {
-            return batches.iter().try_for_each(|batch| writer.load(&table, batch));
-        }
-        for batch in &batches {
-            for row in 0..batch.rows {
-                let mut row: Vec<Value> = batch.columns.iter().zip(&types).map(|(c, ty)| c.value(row, *ty)).collect();
-                if let Insertion::Conflict { index, .. } = writer.insert(&table, &mut row)? {
-                    return Err(crate::table::duplicate_key(&table, index, &row).into());
-                }
-            }
-        }
-        Ok(())
-    })?;
-    Ok(Rows::changes_only(rows as u64))
+    let Some(batches) = &mut batches else { return done() };
+    connection.insert_batches(&table, batches)?;
+    Ok(Rows::changes_only(batches.rows() as u64))
 }
 
 /// A foreign key as its table's record has it; in a plan the new table has no number yet.

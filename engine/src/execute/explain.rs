@@ -4,6 +4,7 @@ use super::query;
 use crate::connection::Connection;
 use crate::error::Result;
 use crate::statement::Rows;
+use gingham_column_store::execution::NodeProfile;
 use gingham_column_store::expression::batch_from_rows;
 use gingham_column_store::source::Step;
 use gingham_plan::{OutputColumn, Query, SqlError, Statement, explain};
@@ -51,9 +52,23 @@ pub(super) fn explain(
 fn measure(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<String>> {
     let mut execution = query::start(connection, query.clone(), parameters, true)?;
     while !matches!(execution.step()?, Step::Finished) {}
-    Ok(execution
-        .profile()
-        .in_order()
-        .map(|operator| format!("actual rows={}, {:.3} ms", operator.rows, operator.time_ms))
-        .collect())
+    Ok(execution.profile().in_order().map(note).collect())
+}
+
+/// What one operator did. Bytes are those it held at most, wrote to temporary space, and
+/// read from tables.
+fn note(operator: &NodeProfile) -> String {
+    let mut note = format!("actual rows={}, {:.3} ms", operator.rows, operator.time_ms);
+    let read = operator.read;
+    for (name, bytes) in
+        [("memory", operator.memory_bytes), ("spilled", operator.spilled_bytes), ("read", read.bytes_read)]
+    {
+        if bytes > 0 {
+            note += &format!(", {name} {bytes} bytes");
+        }
+    }
+    if read.groups > 0 {
+        note += &format!(", {} of {} row groups pruned", read.groups_pruned, read.groups);
+    }
+    note
 }

@@ -52,24 +52,19 @@ fn returned(returning: &[(OutputColumn, Expr)], rows: &[Vec<Value>], runtime: &R
 
 pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, insert.table)?;
-    let batches = query::collect(connection, &insert.source, parameters)?;
+    let mut batches = query::collect(connection, &insert.source, parameters)?;
     let runtime = Runtime::with_parameters(parameters.to_vec());
     let types = table.row_layout.types();
-    let rows: usize = batches.iter().map(|b| b.rows).sum();
-    let in_bulk = table.record.storage == Storage::Column
-        && rows >= super::bulk::BULK_ROWS_MIN
-        && insert.returning.is_empty()
-        && insert.conflict == Conflict::Abort;
-    if in_bulk {
-        connection.with_writer(|writer| batches.iter().try_for_each(|batch| writer.load(&table, batch)))?;
-        return Ok(Rows::changes_only(rows as u64));
+    if insert.returning.is_empty() && insert.conflict == Conflict::Abort {
+        connection.insert_batches(&table, &mut batches)?;
+        return Ok(Rows::changes_only(batches.rows() as u64));
     }
     let mut changed = Vec::new();
     let mut changes = 0;
     connection.with_writer(|writer| {
-        for batch in &batches {
+        while let Some(batch) = batches.take_next()? {
             for row in 0..batch.rows {
-                let row = values(batch, types, row);
+                let row = values(&batch, types, row);
                 if let Some(row) = insert_row(writer, &table, row, &insert.conflict, &runtime)? {
                     changes += 1;
                     if !insert.returning.is_empty() {
@@ -142,7 +137,7 @@ fn is_target(table: &Table, index: Option<usize>, target: &[usize]) -> bool {
 
 pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, update.table)?;
-    let batches = query::collect(connection, &update.source, parameters)?;
+    let mut batches = query::collect(connection, &update.source, parameters)?;
     let types = table.row_layout.types();
     // Without indexes nothing of a column table's old row is needed, and reading it is dear.
     let is_alone = table.indexes.is_empty() && table.parents.is_empty() && table.children.is_empty();
@@ -150,14 +145,14 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
     connection.with_writer(|writer| {
-        for batch in &batches {
+        while let Some(batch) = batches.take_next()? {
             for row in 0..batch.rows {
-                let locator = locator(batch, row)?;
+                let locator = locator(&batch, row)?;
                 // A row that the source gives twice is changed once.
                 if !seen.insert(locator.clone()) {
                     continue;
                 }
-                let new = values(batch, types, row);
+                let new = values(&batch, types, row);
                 let old = if needs_old { writer.read_row(&table, &locator)? } else { Some(new.clone()) };
                 let Some(old) = old else { continue };
                 changes.push((locator, old, new));
@@ -171,19 +166,19 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
 
 pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, delete.table)?;
-    let batches = query::collect(connection, &delete.source, parameters)?;
+    let mut batches = query::collect(connection, &delete.source, parameters)?;
     let types = table.row_layout.types();
     let mut seen = HashSet::new();
     let mut old = Vec::new();
     let mut changes = 0;
     connection.with_writer(|writer| {
-        for batch in &batches {
+        while let Some(batch) = batches.take_next()? {
             for row in 0..batch.rows {
-                let locator = locator(batch, row)?;
+                let locator = locator(&batch, row)?;
                 if !seen.insert(locator.clone()) {
                     continue;
                 }
-                let row = values(batch, types, row);
+                let row = values(&batch, types, row);
                 writer.delete(&table, &locator, &row)?;
                 changes += 1;
                 if !delete.returning.is_empty() {

@@ -1,12 +1,14 @@
 //! Carrying out planned statements.
 
 mod bulk;
+mod copy;
 mod definition;
 mod explain;
 mod manipulation;
 mod query;
 mod settings;
 
+pub(crate) use bulk::refuse_value;
 pub(crate) use query::{refresh_copies, run as run_query};
 
 use crate::connection::Connection;
@@ -51,6 +53,7 @@ pub(crate) fn execute(
         Statement::RollbackTo(name) => connection.rollback_to(name).map(|()| Rows::changes_only(0)),
         Statement::Set { name, value } => settings::set(connection, name, value),
         Statement::Show { name } => settings::show(connection, name),
+        Statement::CopyFrom(from) => copy::from_file(connection, from),
         Statement::Checkpoint => {
             connection.shared.store.checkpoint()?;
             Ok(Rows::changes_only(0))

@@ -6,8 +6,7 @@ use crate::schema::Table;
 use crate::statement::Rows;
 use crate::table::{copy_is_due, refresh_copy};
 use crate::values::compare_parameter;
-use gingham_column_store::execution::{Execution, MemoryBudget, Options};
-use gingham_column_store::vector::Batch;
+use gingham_column_store::execution::{Execution, Options, RowBuffer};
 use gingham_plan::{Node, Query, Route, RouteSetting, RowAccess, Storage, explain};
 use gingham_types::Value;
 use std::rc::Rc;
@@ -39,21 +38,21 @@ pub(super) fn start(
     let access = connection.table_access()?;
     let options = Options {
         parameters: values,
-        memory: Rc::new(MemoryBudget::new(connection.shared.memory_bytes_max)),
+        memory: connection.shared.budget(),
         clock: if measured { connection.shared.fine_clock() } else { None },
         ..Options::default()
     };
     Ok(Execution::new(query, Rc::new(access), options))
 }
 
-/// All rows of a query, batch by batch.
-pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<Vec<Batch>> {
-    let mut rows = Rows::execution(query.columns.clone(), start(connection, query.clone(), parameters, false)?);
-    let mut batches = Vec::new();
-    while let Some(batch) = rows.next_batch()? {
-        batches.push(batch);
+/// All rows of a query, batch by batch, in temporary space where they are too many.
+pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[Value]) -> Result<RowBuffer> {
+    let mut execution = start(connection, query.clone(), parameters, false)?;
+    let mut rows = RowBuffer::new(execution.memory());
+    while let Some(batch) = execution.next_batch()? {
+        rows.push(batch)?;
     }
-    Ok(batches)
+    Ok(rows)
 }
 
 /// Brings the columnar copies up to date that a query wants to read and that are far

@@ -100,10 +100,7 @@ impl ColumnLoad {
     /// # Errors
     /// 23502 for NULLs in NOT NULL columns, 23505 for keys that exist.
     pub(crate) fn append(&mut self, transaction: &mut Transaction, batch: &Batch) -> Result<()> {
-        for (column, vector) in self.table.record.columns.iter().zip(&batch.columns) {
-            let has_null = vector.validity.as_ref().is_some_and(|v| v.contains(&false));
-            refuse_null(&self.table, column, has_null)?;
-        }
+        refuse_nulls(&self.table, batch)?;
         if !self.table.indexes.is_empty() {
             let table = Arc::clone(&self.table);
             let types = table.row_layout.types();
@@ -173,6 +170,15 @@ impl ColumnLoad {
     pub(super) fn finish(mut self, transaction: &mut Transaction) -> Result<()> {
         if self.builder.rows() > 0 { self.write(transaction) } else { Ok(()) }
     }
+}
+
+/// 23502 for NULLs in NOT NULL columns.
+pub(super) fn refuse_nulls(table: &Table, batch: &Batch) -> Result<()> {
+    for (column, vector) in table.record.columns.iter().zip(&batch.columns) {
+        let has_null = vector.validity.as_ref().is_some_and(|v| v.contains(&false));
+        refuse_null(table, column, has_null)?;
+    }
+    Ok(())
 }
 
 fn refuse_null(table: &Table, column: &gingham_plan::ColumnInfo, has_null: bool) -> Result<()> {

@@ -8,19 +8,19 @@
 use crate::error::Result;
 use crate::schema::{Index, Table};
 use gingham_plan::Storage;
-use gingham_row_store::{Direction, Read, Transaction};
+use gingham_row_store::{Direction, Read, Transaction, TreeId};
 use gingham_types::Value;
 use std::ops::Bound;
 
 /// The encoded columns of `row` in the index.
-fn prefix(index: &Index, row: &[Value]) -> Result<Vec<u8>> {
+pub(super) fn prefix(index: &Index, row: &[Value]) -> Result<Vec<u8>> {
     let values: Vec<Value> = index.info.columns.iter().map(|(column, _)| row[*column].clone()).collect();
     let mut key = Vec::new();
     index.layout.encode(&values, &mut key)?;
     Ok(key)
 }
 
-fn has_null(index: &Index, row: &[Value]) -> bool {
+pub(super) fn has_null(index: &Index, row: &[Value]) -> bool {
     index.info.columns.iter().any(|(column, _)| row[*column].is_null())
 }
 
@@ -41,14 +41,14 @@ pub(crate) fn find_conflict(read: &impl Read, index: &Index, row: &[Value]) -> R
     if !index.info.unique || has_null(index, row) {
         return Ok(None);
     }
-    find_by_index(read, index, &prefix(index, row)?)
+    find_by_index(read, index.tree, &prefix(index, row)?)
 }
 
 /// The locator of the first entry with the encoded values `prefix`.
-fn find_by_index(read: &impl Read, index: &Index, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
+pub(super) fn find_by_index(read: &impl Read, tree: TreeId, prefix: &[u8]) -> Result<Option<Vec<u8>>> {
     let upper = prefix_end(prefix);
     let upper = upper.as_ref().map(Vec::as_slice);
-    let mut cursor = read.cursor(index.tree, Bound::Included(prefix), upper, Direction::Forward)?;
+    let mut cursor = read.cursor(tree, Bound::Included(prefix), upper, Direction::Forward)?;
     Ok(cursor.next()?.map(|(key, _)| key[prefix.len()..].to_vec()))
 }
 

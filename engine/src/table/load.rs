@@ -1,14 +1,19 @@
-//! Rows in bulk, straight into the row groups of a column table.
+//! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
-use super::{ColumnLoad, Writer, complete, next_row_id};
+use super::{ColumnLoad, Insertion, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
 use gingham_column_store::expression::batch_from_rows;
 use gingham_column_store::vector::Batch;
+use gingham_plan::Storage;
 use gingham_row_store::Transaction;
 use gingham_types::Value;
 use std::sync::Arc;
+
+/// Fewer rows than this wait in a column table's delta: a row group of them would cost
+/// more than it saves.
+const COLUMN_BULK_ROWS_MIN: usize = 1024;
 
 /// Rows that are completed and checked one by one before they become columns again.
 const CHECKED_ROWS: usize = 4096;
@@ -21,11 +26,46 @@ impl Table {
 }
 
 impl Writer<'_> {
+    /// Adds all rows of a batch in the table's types.
+    ///
+    /// # Errors
+    /// As [`Writer::insert`], and 23505 for keys that exist; the caller rolls back the
+    /// statement.
+    pub(crate) fn insert_batch(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
+        if table.record.storage == Storage::Column && batch.rows >= COLUMN_BULK_ROWS_MIN {
+            return self.load(table, batch);
+        }
+        // A NULL that must not be is told row by row.
+        if table.looks_at_rows() || column::refuse_nulls(table, batch).is_err() {
+            return self.insert_rows(table, batch);
+        }
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let result = bulk::insert_rows(self.transaction, table, batch, &mut state);
+        self.states.insert(table.id(), state);
+        match result? {
+            Some((Insertion::Conflict { index, .. }, row)) => Err(duplicate_key(table, index, &row).into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn insert_rows(&mut self, table: &Table, batch: &Batch) -> Result<()> {
+        let types = table.row_layout.types();
+        let mut row = Vec::with_capacity(types.len());
+        for position in 0..batch.rows {
+            row.clear();
+            row.extend(batch.columns.iter().zip(types).map(|(c, ty)| c.value(position, *ty)));
+            if let Insertion::Conflict { index, .. } = self.insert(table, &mut row)? {
+                return Err(duplicate_key(table, index, &row).into());
+            }
+        }
+        Ok(())
+    }
+
     /// Adds rows to a column table as row groups.
     ///
     /// # Errors
     /// As [`Writer::insert`], and 23505 for keys that exist.
-    pub(crate) fn load(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
+    fn load(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
         if !table.looks_at_rows() {
             return self.load_columns(table, |load, transaction| load.append(transaction, batch));
         }

@@ -4,6 +4,7 @@
 //! A row is found by its *locator*: the encoded primary key, or the 8-byte row id of a
 //! table without one and of every column table.
 
+mod bulk;
 mod column;
 mod complete;
 mod copy;
@@ -27,7 +28,6 @@ use gingham_plan::{SqlError, Storage, TableId};
 use gingham_row_store::{Direction, Read, Transaction};
 use gingham_types::Value;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -171,12 +171,7 @@ impl Writer<'_> {
 /// The metadata of a row group from its record, by way of the cache of decoded ones.
 pub(crate) fn group_of(shared: &Shared, key: &[u8], record: &[u8]) -> Result<Arc<RowGroupMeta>> {
     let (extent, meta) = split_group(record)?;
-    let mut groups = crate::database::lock(&shared.groups);
-    let cached = groups.entry((extent, key.to_vec()));
-    match cached {
-        Entry::Occupied(entry) => Ok(Arc::clone(entry.get())),
-        Entry::Vacant(entry) => Ok(Arc::clone(entry.insert(Arc::new(RowGroupMeta::decode(meta)?)))),
-    }
+    crate::database::lock(&shared.groups).get(extent, key, meta)
 }
 
 /// A row id as a locator.

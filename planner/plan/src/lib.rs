@@ -26,8 +26,8 @@ pub use node::{
     Scan, SlotId, SortKey,
 };
 pub use statement::{
-    ColumnDefinition, Conflict, CreateIndex, CreateTable, Delete, Insert, OutputColumn, Query, RouteSetting, Statement,
-    Update,
+    ColumnDefinition, Conflict, CopyFrom, CreateIndex, CreateTable, Delete, Insert, OutputColumn, Query, RouteSetting,
+    Statement, Update,
 };
 pub use window::{Frame, FrameBound, FrameExclusion, FrameUnits, Window, WindowCall, WindowFunction};
 

@@ -16,6 +16,23 @@ pub enum RouteSetting {
     Column,
 }
 
+/// COPY table FROM a CSV file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyFrom {
+    /// Folded name.
+    pub table: String,
+    /// The columns of the fields, where they are named.
+    pub columns: Option<Vec<String>>,
+    /// The file.
+    pub path: String,
+    /// Whether the first record names the columns.
+    pub header: bool,
+    /// The byte between fields.
+    pub delimiter: u8,
+    /// What a field without quotes has for NULL.
+    pub null: String,
+}
+
 /// One planned statement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Statement {
@@ -94,6 +111,8 @@ pub enum Statement {
     },
     /// CHECKPOINT.
     Checkpoint,
+    /// COPY table FROM 'file'.
+    CopyFrom(CopyFrom),
     /// EXPLAIN [ANALYZE] statement.
     Explain {
         /// ANALYZE: run it and report rows and time.

@@ -1,6 +1,7 @@
 //! Every kind of statement.
 
 mod constraint;
+mod copy;
 mod create;
 mod insert;
 mod modify;
@@ -65,6 +66,9 @@ impl Session<'_> {
             ast::Statement::Rollback { chain: false, savepoint: None } => Ok(Statement::Rollback),
             ast::Statement::Rollback { chain: false, savepoint: Some(name) } => {
                 Ok(Statement::RollbackTo(folded(&name)))
+            }
+            ast::Statement::Copy { source: from, to, target, options, legacy_options, .. } => {
+                self.copy(copy::CopyParts { source: from, to, target, options, legacy_options }, source)
             }
             ast::Statement::Savepoint { name } => Ok(Statement::Savepoint(folded(&name))),
             ast::Statement::ReleaseSavepoint { name } => Ok(Statement::Release(folded(&name))),

@@ -286,3 +286,38 @@ export async function theTablesOfOneDatabaseAreNotTheOthers() {
 export async function theVersionIsKnown() {
   ok(/^\d+\.\d+\.\d+/.test(version), `version ${version}`);
 }
+
+export async function importsOfCsv() {
+  const db = await withRows(0);
+  const text = "v,k\r\n\"a \"\"ñ\"\"\n\",1\n,2\nb😀,3";
+  /** @type {number[]} */
+  const reports = [];
+  const sources = [text, new Blob([text]), new TextEncoder().encode(text), new URL(`data:text/csv,${encodeURIComponent(text)}`)];
+  for (const source of sources) {
+    db.exec("DELETE FROM t");
+    equal(await db.import(source, { table: "t" }, ({ rows }) => reports.push(rows)), { changes: 3 });
+    equal(db.prepare("SELECT k, v FROM t ORDER BY k").raw().all(), [[1, 'a "ñ"\n'], [2, null], [3, "b😀"]]);
+  }
+  ok(reports.length >= 4, "progress is reported");
+  const options = { table: "t", header: false, delimiter: ";", null: "-", columns: ["v", "k"] };
+  equal(await db.import("-;4\nx;5", options), { changes: 2 });
+  equal(db.prepare("SELECT k, v FROM t WHERE k > 3 ORDER BY k").raw().all(), [[4, null], [5, "x"]]);
+  db.close();
+}
+
+export async function importsThatFail() {
+  const db = await withRows(1);
+  for (const [text, code, line, column] of /** @type {const} */ ([
+    ["k,v\n2,a\n3x,b\n", "22P02", 3, 1],
+    ["k,v\n2,a,c\n", "22P04", 2, 5],
+    ["k,w\n2,a\n", "42703", 1, 1],
+    ["k,v\n2,a\n1,b\n", "23505", undefined, undefined],
+  ])) {
+    const error = await db.import(text, { table: "t" }).then(() => undefined, (failure) => failure);
+    equal([error?.code, error?.line, error?.column], [code, line, column], text);
+    equal([count(db), db.inTransaction], [1, false]);
+  }
+  const missing = await db.import("k\n9\n", { table: "nothing" }).then(() => undefined, (failure) => failure);
+  equal(missing?.code, "42P01");
+  db.close();
+}

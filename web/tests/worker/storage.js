@@ -162,6 +162,47 @@ export async function exportIsTheFile(name) {
 }
 
 /**
+ * A query that needs more memory than there is gives the same rows, and leaves nothing behind.
+ *
+ * @param {string} name
+ */
+export async function queriesSpill(name) {
+  const rows = 60_000;
+  const k = Int32Array.from({ length: rows }, (_, index) => (index * 7919) % rows);
+  const v = Array.from(k, (key) => `a text with the number ${key}`);
+  const sql = "SELECT k FROM t ORDER BY v";
+  /** @type {unknown[][]} */
+  const results = [];
+  for (const memoryBytes of [512 * 1024 * 1024, 2 * 1024 * 1024]) {
+    const db = await Database.open(name, { memoryBytes });
+    db.exec("CREATE TABLE t (k INTEGER, v TEXT) WITH (storage = 'column')");
+    db.insertMany("t", { k, v });
+    results.push(db.prepare(sql).raw().all());
+    const plan = db.prepare(`EXPLAIN ANALYZE ${sql}`).raw().all().join("\n");
+    equal(plan.includes("spilled "), memoryBytes < 10_000_000, plan);
+    db.close();
+    const root = await navigator.storage.getDirectory();
+    const directory = await root.getDirectoryHandle("gingham");
+    const temp = await directory.getFileHandle(`${encodeURIComponent(name)}.gingham-temp`);
+    equal((await temp.getFile()).size, 0);
+    await Database.delete(name);
+  }
+  equal(results[1], results[0]);
+  // Without a file there is nowhere to spill to.
+  const db = await Database.open(name, { storage: "memory", memoryBytes: 2 * 1024 * 1024 });
+  db.exec("CREATE TABLE t (k INTEGER, v TEXT) WITH (storage = 'column')");
+  db.insertMany("t", { k, v });
+  try {
+    db.prepare(sql).all();
+    throw new Error("60,000 rows are sorted in 2 MiB");
+  } catch (error) {
+    equal(plain(error).code, "53200");
+  }
+  equal(db.prepare("SELECT count(*) AS n FROM t").all(), [{ n: rows }]);
+  db.close();
+}
+
+/**
  * A database that is closed is there when it is opened again, whatever its name; a deleted one is not.
  *
  * @param {string} name

@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Database file; one that was loaded with the same data is used as it is [default: in memory]
     #[arg(long, value_name = "PATH")]
     pub(crate) db: Option<PathBuf>,
+    /// Memory of the database, such as 512MiB [default: 1GiB]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) memory: Option<u64>,
     /// Compare every result with the known answer (scale factors 0.01, 0.1 and 1)
     #[arg(long)]
     pub(crate) check: bool,
@@ -69,6 +72,16 @@ pub(crate) struct QueryList(Vec<QueryNumber>);
 
 fn parse_queries(text: &str) -> Result<QueryList, gingham_tpch::Error> {
     QueryNumber::parse_list(text).map(QueryList)
+}
+
+/// A number of bytes, or of KiB, MiB or GiB.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("", 0)];
+    let number = units.iter().find_map(|(unit, shift)| {
+        let number = text.strip_suffix(unit)?.trim().parse::<u64>().ok()?;
+        number.checked_mul(1 << shift)
+    });
+    number.ok_or_else(|| "a number of bytes is wanted, such as 1000000 or 512MiB".to_owned())
 }
 
 impl Arguments {
@@ -132,8 +145,17 @@ mod tests {
     }
 
     #[test]
+    fn memory_has_units() {
+        for (text, bytes) in [("1000", 1000), ("64KiB", 65_536), ("512MiB", 536_870_912), ("1 GiB", 1_073_741_824)] {
+            assert_eq!(parse(&["--memory", text]).memory, Some(bytes), "{text}");
+        }
+    }
+
+    #[test]
     fn wrong_arguments_are_refused() {
-        for arguments in [["--sf", "0"], ["--queries", "23"], ["--route", "both"], ["--storage", "cloud"]] {
+        for arguments in
+            [["--sf", "0"], ["--queries", "23"], ["--memory", "1 pound"], ["--route", "both"], ["--storage", "cloud"]]
+        {
             let all = std::iter::once("gingham-tpch").chain(arguments);
             assert!(Arguments::try_parse_from(all).is_err(), "{arguments:?}");
         }

@@ -13,14 +13,16 @@ pub(crate) struct Gingham {
 }
 
 impl Gingham {
-    /// Opens the database in a file, or a new one in memory.
+    /// Opens the database in a file, or a new one in memory, with so much memory.
     ///
     /// # Errors
     /// [`Error::Target`] with the database's words.
-    pub(crate) fn open(path: Option<&Path>) -> Result<Self, Error> {
+    pub(crate) fn open(path: Option<&Path>, memory_bytes_max: Option<u64>) -> Result<Self, Error> {
+        let mut options = Options::default();
+        options.memory_bytes_max = memory_bytes_max.unwrap_or(options.memory_bytes_max);
         let database = match path {
-            Some(path) => Database::open(path, Options::default()),
-            None => Database::memory(Options::default()),
+            Some(path) => Database::open(path, options),
+            None => Database::memory(options),
         };
         let database = database.map_err(|error| Error::Target {
             doing: path.map_or_else(|| "opening a database in memory".to_owned(), |path| path.display().to_string()),
@@ -46,6 +48,11 @@ impl Gingham {
     pub(crate) fn checkpoint(&self) -> Result<(), Error> {
         let failed = |error| Error::Target { doing: "checkpoint".to_owned(), message: words(&error) };
         self.database.checkpoint().map_err(failed)
+    }
+
+    /// Bytes that statements have spilled so far.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        self.database.temporary_bytes().0
     }
 
     /// Gives up the file.

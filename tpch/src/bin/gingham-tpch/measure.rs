@@ -11,7 +11,7 @@ use std::process::ExitCode;
 pub(crate) fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
     let questions = questions(arguments)?;
     let layout = arguments.layout();
-    let mut target = Gingham::open(arguments.db.as_deref())?;
+    let mut target = Gingham::open(arguments.db.as_deref(), arguments.memory)?;
     let loaded = load(&mut target, layout, progress::printer())?;
     progress::clear();
     if matches!(loaded, Loaded::Now(_)) {
@@ -28,6 +28,9 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
         report.outcomes.push(outcome);
     }
     print!("{}", report.totals());
+    if target.spilled_bytes() > 0 {
+        println!("{} MiB spilled", target.spilled_bytes().div_ceil(1 << 20));
+    }
     if let Some(path) = &arguments.json {
         report.save(path)?;
     }

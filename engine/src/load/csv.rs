@@ -1,0 +1,236 @@
+//! CSV (RFC 4180) as fields and records, from pieces of any size.
+//!
+//! Fields in quotes may have delimiters, line breaks and doubled quotes. Lines end with
+//! LF, CRLF or CR. Lines without a character are no records, and a byte order mark at the
+//! beginning is no text.
+
+use super::at;
+use crate::error::Result;
+use gingham_plan::SqlError;
+
+/// A field may have so many bytes.
+const FIELD_BYTES_MAX: usize = 256 << 20;
+
+/// What the parser finds, with line and column (in bytes), both from 1.
+pub(super) enum Event<'a> {
+    /// A field's text without its quotes, and where it begins.
+    Field { text: &'a [u8], quoted: bool, line: u64, column: u64 },
+    /// The end of a record, and where it is.
+    End { line: u64, column: u64 },
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Nothing of the line has been read.
+    #[default]
+    LineStart,
+    FieldStart,
+    Unquoted,
+    Quoted,
+    /// After a quote inside quotes: the end of them, or half of a doubled one.
+    Quote,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    delimiter: u8,
+    state: State,
+    field: Vec<u8>,
+    quoted: bool,
+    /// Whether the last line ended with CR, so that a LF belongs to it.
+    after_return: bool,
+    /// Bytes of a byte order mark seen at the beginning of the text.
+    mark: usize,
+    line: u64,
+    column: u64,
+    /// Where the field begins.
+    start: (u64, u64),
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+impl Parser {
+    pub(super) fn new(delimiter: u8) -> Self {
+        Self { delimiter, line: 1, column: 1, ..Self::default() }
+    }
+
+    /// Takes bytes and tells `sink` what they complete.
+    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        let mut rest = bytes;
+        while let Some(byte) = rest.first().copied() {
+            if self.mark < BYTE_ORDER_MARK.len() {
+                if byte == BYTE_ORDER_MARK[self.mark] {
+                    self.mark += 1;
+                    rest = &rest[1..];
+                    continue;
+                }
+                self.mark = BYTE_ORDER_MARK.len();
+            }
+            // Most bytes are inside of fields.
+            let plain = match self.state {
+                State::Unquoted => {
+                    rest.iter().take_while(|b| **b != self.delimiter && !matches!(b, b'\n' | b'\r' | b'"')).count()
+                }
+                State::Quoted => rest.iter().take_while(|b| !matches!(b, b'"' | b'\n')).count(),
+                _ => 0,
+            };
+            if plain > 0 {
+                self.append(&rest[..plain])?;
+                self.column += plain as u64;
+                rest = &rest[plain..];
+                continue;
+            }
+            rest = &rest[1..];
+            self.byte(byte, sink)?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.field.len() + bytes.len() > FIELD_BYTES_MAX {
+            return Err(at(SqlError::new("54000", "a field has more than 256 MiB"), self.start.0, self.start.1));
+        }
+        self.field.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn byte(&mut self, byte: u8, sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        let (line, column) = (self.line, self.column);
+        self.column += 1;
+        let after_return = std::mem::take(&mut self.after_return);
+        if after_return && byte == b'\n' && self.state == State::LineStart {
+            self.column = 1;
+            return Ok(());
+        }
+        match (self.state, byte) {
+            (State::Quoted, b'"') => self.state = State::Quote,
+            (State::Quoted, _) => {
+                self.append(&[byte])?;
+                if byte == b'\n' {
+                    (self.line, self.column) = (line + 1, 1);
+                }
+            }
+            (State::Quote, b'"') => {
+                self.append(b"\"")?;
+                self.state = State::Quoted;
+            }
+            (State::LineStart, b'\n' | b'\r') => self.next_line(byte),
+            (_, b'\n' | b'\r') => {
+                self.end_field((line, column), sink)?;
+                sink(Event::End { line, column })?;
+                self.next_line(byte);
+            }
+            (_, _) if byte == self.delimiter => {
+                self.end_field((line, column), sink)?;
+                self.state = State::FieldStart;
+            }
+            (State::LineStart | State::FieldStart, b'"') => {
+                self.start = (line, column);
+                self.quoted = true;
+                self.state = State::Quoted;
+            }
+            (State::LineStart | State::FieldStart, _) => {
+                self.start = (line, column);
+                self.append(&[byte])?;
+                self.state = State::Unquoted;
+            }
+            // A quote in the middle of a field is text, as spreadsheets write it.
+            (State::Unquoted, _) => self.append(&[byte])?,
+            (State::Quote, _) => {
+                let message = "a quoted field goes on after its closing quote";
+                let error = SqlError::new("22P04", message).hint("write a quote inside quotes twice");
+                return Err(at(error, line, column));
+            }
+        }
+        Ok(())
+    }
+
+    fn next_line(&mut self, end: u8) {
+        self.state = State::LineStart;
+        self.after_return = end == b'\r';
+        self.line += 1;
+        self.column = 1;
+    }
+
+    fn end_field(&mut self, here: (u64, u64), sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        if matches!(self.state, State::LineStart | State::FieldStart) {
+            self.start = here;
+        }
+        let (line, column) = self.start;
+        sink(Event::Field { text: &self.field, quoted: self.quoted, line, column })?;
+        self.field.clear();
+        self.quoted = false;
+        Ok(())
+    }
+
+    /// The text has ended: a last line need not have an end of its own.
+    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+        match self.state {
+            State::LineStart => Ok(()),
+            State::Quoted => {
+                let error = SqlError::new("22P04", "a quoted field has no end");
+                Err(at(error, self.start.0, self.start.1))
+            }
+            _ => {
+                let here = (self.line, self.column);
+                self.end_field(here, sink)?;
+                self.state = State::LineStart;
+                sink(Event::End { line: here.0, column: here.1 })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records as `field|field`, quoted ones in brackets, or the error.
+    fn parse(text: &str, piece: usize) -> String {
+        let mut out = String::new();
+        let mut record = Vec::new();
+        let mut parser = Parser::new(b',');
+        let mut sink = |event: Event<'_>| {
+            match event {
+                Event::Field { text, quoted, .. } => {
+                    let text = String::from_utf8_lossy(text).replace('\n', "␤");
+                    record.push(if quoted { format!("[{text}]") } else { text });
+                }
+                Event::End { .. } => {
+                    out += &record.join("|");
+                    out += "\n";
+                    record.clear();
+                }
+            }
+            Ok(())
+        };
+        let pieces = text.as_bytes().chunks(piece);
+        let result = pieces
+            .map(|piece| parser.push(piece, &mut sink))
+            .find(Result::is_err)
+            .unwrap_or_else(|| parser.finish(&mut sink));
+        match result {
+            Ok(()) => out,
+            Err(error) => error.to_sql_error().message,
+        }
+    }
+
+    #[test]
+    fn csv_is_read_in_pieces_of_any_size() {
+        let cases = [
+            ("a,b\n1,2\n", "a|b\n1|2\n"),
+            ("a,b\r\n1,\r\n,2", "a|b\n1|\n|2\n"),
+            ("\u{feff}a\rb\r\n\r\n\nc", "a\nb\nc\n"),
+            ("\"a \"\"b\"\"\",\"x,\ny\"\n\"\",", "[a \"b\"]|[x,␤y]\n[]|\n"),
+            ("a\"b,c\n", "a\"b|c\n"),
+            ("", ""),
+            ("a\n\"open\nx", "line 2, column 1: a quoted field has no end"),
+            ("a\n1,\"b\"c\n", "line 2, column 6: a quoted field goes on after its closing quote"),
+        ];
+        for (text, expected) in cases {
+            for piece in 1..=text.len().max(1) {
+                assert_eq!(parse(text, piece), expected, "{text:?} in pieces of {piece}");
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Memory: what statements do when there is too little of it, and what stays of the file
+//! that they spill to.
+
+use gingham::vfs::MemoryVfs;
+use gingham::{Connection, Database, OpenMode, Options, StoreError, StoreResult, Value, Vfs, VfsFile};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn options(memory_bytes_max: u64) -> Options {
+    Options { memory_bytes_max, ..Options::default() }
+}
+
+/// A table of `rows` rows with a text that hardly repeats.
+fn fill(database: &Database, rows: i64) {
+    let mut connection = database.connect();
+    connection.execute("CREATE TABLE t (k BIGINT, v TEXT) WITH (storage = 'column')", &[]).expect("creates");
+    let numbers = "(SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 \
+        UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+    let from: Vec<String> = ["a", "b", "c", "d", "e"].iter().map(|name| format!("{numbers} AS {name}")).collect();
+    let number = "a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d";
+    let sql = format!(
+        "INSERT INTO t SELECT {number}, 'a text with the number ' || ({number}) FROM {} WHERE {number} < {rows}",
+        from.join(", ")
+    );
+    assert_eq!(connection.execute(&sql, &[]).expect("inserts").changes(), rows as u64);
+}
+
+fn rows(connection: &mut Connection, sql: &str) -> Result<Vec<Vec<Value>>, gingham::Error> {
+    connection.execute(sql, &[])?.collect_values()
+}
+
+const QUERIES: [&str; 5] = [
+    "SELECT v, k FROM t ORDER BY v DESC",
+    "SELECT count(*), sum(n), min(v) FROM (SELECT v, count(*) AS n FROM t GROUP BY v) AS g",
+    "SELECT count(DISTINCT v), count(DISTINCT k) FROM t",
+    "SELECT count(*), sum(a.k) FROM t AS a JOIN t AS b ON a.v = b.v",
+    "WITH c AS (SELECT DISTINCT v, k FROM t) SELECT count(*), min(x.v) FROM c AS x JOIN c AS y ON x.k = y.k",
+];
+
+#[test]
+fn queries_give_the_same_in_a_hundredth_of_the_memory() {
+    let (large, small) = (Database::memory(options(1 << 30)), Database::memory(options(2 << 20)));
+    let (large, small) = (large.expect("opens"), small.expect("opens"));
+    fill(&large, 60_000);
+    fill(&small, 60_000);
+    let loaded = small.temporary_bytes().0;
+    for sql in QUERIES {
+        let before = small.temporary_bytes().0;
+        let found = rows(&mut small.connect(), sql).expect("runs");
+        assert!(found == rows(&mut large.connect(), sql).expect("runs"), "{sql}");
+        assert!(small.temporary_bytes().0 > before, "{sql} spills");
+        assert_eq!(small.temporary_bytes().1, 0, "{sql} gives its space back");
+    }
+    assert!(loaded > 0, "INSERT … SELECT spills what it is to insert");
+    assert_eq!(large.temporary_bytes(), (0, 0));
+}
+
+#[test]
+fn explain_analyze_tells_what_each_operator_held_spilled_and_read() {
+    let database = Database::memory(options(2 << 20)).expect("opens");
+    fill(&database, 60_000);
+    let explain = |sql: &str| {
+        let found = rows(&mut database.connect(), &format!("EXPLAIN ANALYZE {sql}")).expect("runs");
+        found.iter().map(|row| row[0].to_string()).collect::<Vec<String>>().join("\n")
+    };
+    let plan = explain("SELECT v FROM t ORDER BY v LIMIT 5");
+    assert!(plan.contains("memory ") && !plan.contains("spilled"), "{plan}");
+    let plan = explain("SELECT v, k FROM t ORDER BY v");
+    assert!(plan.contains("spilled ") && plan.contains("read ") && plan.contains("0 of 1 row groups pruned"), "{plan}");
+    let plan = explain("SELECT v FROM t WHERE k > 1000000");
+    assert!(plan.contains("1 of 1 row groups pruned"), "{plan}");
+}
+
+#[test]
+fn results_inside_transactions_are_spilled() {
+    let database = Database::memory(options(2 << 20)).expect("opens");
+    fill(&database, 60_000);
+    let mut connection = database.connect();
+    connection.begin(false).expect("begins");
+    let before = database.temporary_bytes().0;
+    let mut result = connection.execute("SELECT v, k FROM t", &[]).expect("runs");
+    connection.execute("DELETE FROM t WHERE k < 10", &[]).expect("deletes");
+    assert!(database.temporary_bytes().0 > before);
+    assert_eq!(result.collect_values().expect("reads").len(), 60_000);
+}
+
+#[test]
+fn the_temporary_file_goes_with_the_database_and_crashes_leave_none() {
+    let folder = std::env::temp_dir().join(format!("gingham-memory-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("makes a folder");
+    let (path, temp) = (folder.join("spill.db"), folder.join("spill.db-temp"));
+    std::fs::write(&temp, b"left by a crash").expect("writes");
+    let database = Database::open(&path, options(2 << 20)).expect("opens");
+    assert!(!temp.exists(), "opening removes what a crash left");
+    fill(&database, 60_000);
+    let mut connection = database.connect();
+    let mut result = connection.execute(QUERIES[0], &[]).expect("runs");
+    assert!(result.next_batch().expect("reads").is_some());
+    assert!(database.temporary_bytes().1 > 0);
+    drop((result, connection));
+    database.close().expect("closes");
+    assert!(!Path::new(&temp).exists());
+    std::fs::remove_dir_all(&folder).expect("cleans up");
+}
+
+/// A file system in memory of which the temporary file can have only so many bytes.
+struct SmallVfs(MemoryVfs, Arc<AtomicU64>);
+struct SmallFile(Box<dyn VfsFile>, Option<Arc<AtomicU64>>);
+
+impl Vfs for SmallVfs {
+    fn open(&self, name: &str, mode: OpenMode) -> StoreResult<Box<dyn VfsFile>> {
+        Ok(Box::new(SmallFile(self.0.open(name, mode)?, name.ends_with("-temp").then(|| Arc::clone(&self.1)))))
+    }
+    fn delete(&self, name: &str) -> StoreResult<()> {
+        self.0.delete(name)
+    }
+    fn exists(&self, name: &str) -> StoreResult<bool> {
+        self.0.exists(name)
+    }
+}
+
+impl VfsFile for SmallFile {
+    fn read_at(&mut self, offset: u64, buffer: &mut [u8]) -> StoreResult<()> {
+        self.0.read_at(offset, buffer)
+    }
+    fn write_at(&mut self, offset: u64, bytes: &[u8]) -> StoreResult<()> {
+        let is_full = self.1.as_ref().is_some_and(|room| offset + bytes.len() as u64 > room.load(Ordering::Relaxed));
+        if is_full { Err(StoreError::Full) } else { self.0.write_at(offset, bytes) }
+    }
+    fn len(&mut self) -> StoreResult<u64> {
+        self.0.len()
+    }
+    fn set_len(&mut self, bytes: u64) -> StoreResult<()> {
+        self.0.set_len(bytes)
+    }
+    fn sync(&mut self) -> StoreResult<()> {
+        self.0.sync()
+    }
+    fn close(&mut self) -> StoreResult<()> {
+        self.0.close()
+    }
+}
+
+#[test]
+fn no_room_to_spill_is_an_error_that_passes() {
+    let room = Arc::new(AtomicU64::new(u64::MAX));
+    let vfs = SmallVfs(MemoryVfs::new(), Arc::clone(&room));
+    let database = Database::open_with(Arc::new(vfs), "small.db", options(2 << 20)).expect("opens");
+    fill(&database, 60_000);
+    room.store(100_000, Ordering::Relaxed);
+    let mut connection = database.connect();
+    for sql in QUERIES {
+        let error = rows(&mut connection, sql).expect_err("the quota is full").to_sql_error();
+        assert_eq!((error.code.as_ref(), database.temporary_bytes().1), ("53100", 0), "{sql}");
+    }
+    let error = connection.execute("CREATE TABLE u AS SELECT * FROM t", &[]).err().expect("full").to_sql_error();
+    assert_eq!(error.code, "53100");
+    assert_eq!(rows(&mut connection, "SELECT count(*) FROM t").expect("runs"), [[Value::Int(60_000)]]);
+    connection.execute("INSERT INTO t VALUES (1, 'one')", &[]).expect("inserts");
+    room.store(u64::MAX, Ordering::Relaxed);
+    assert_eq!(rows(&mut connection, QUERIES[0]).expect("runs").len(), 60_001);
+    assert_eq!(rows(&mut connection, "PRAGMA integrity_check").expect("runs"), [[Value::Text("ok".into())]]);
+}
