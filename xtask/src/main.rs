@@ -55,8 +55,8 @@ const COMMANDS: [Command; 10] = [
     },
     Command {
         name: "bench",
-        usage: "bench m0|batteries|tpch [--engines …] [--sf N] [--save [LABEL]]",
-        summary: "run a browser suite against the peers",
+        usage: "bench m0|batteries|tpch|native [--engines …] [--sf N] [--save [LABEL]]",
+        summary: "run a browser suite, or the native benches, against the peers",
         run: bench::command,
     },
     Command {
@@ -67,8 +67,8 @@ const COMMANDS: [Command; 10] = [
     },
     Command {
         name: "crash",
-        usage: "crash [--long] [NAME]…",
-        summary: "run the crash simulation; --long at length",
+        usage: "crash [--long] [rust|browser]…",
+        summary: "run the proofs of durability alone; --long at length",
         run: crash::command,
     },
     Command {

@@ -6,17 +6,18 @@ import { dirname, join } from "node:path";
 import { RESULTS_FOLDER } from "../paths.js";
 
 /**
- * Saves under bench/results as DATE-chromium-LABEL.json; an existing file is never replaced, a
+ * Saves under bench/results as DATE-PLACE-LABEL.json; an existing file is never replaced, a
  * second one of the day gets a number.
  *
  * @param {string} label
  * @param {{date: string}} result
+ * @param {string} [place] where it was measured
  * @returns {string} the file
  */
-export function saveResult(label, result) {
+export function saveResult(label, result, place = "chromium") {
   for (let number = 1; ; number += 1) {
     const suffix = number === 1 ? "" : `-${number}`;
-    const file = join(RESULTS_FOLDER, `${result.date.slice(0, 10)}-chromium-${label}${suffix}.json`);
+    const file = join(RESULTS_FOLDER, `${result.date.slice(0, 10)}-${place}-${label}${suffix}.json`);
     try {
       writeJson(file, result, "wx");
       return file;

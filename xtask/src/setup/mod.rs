@@ -15,7 +15,19 @@ pub(crate) use wasm_toolchain::{TARGET, WasmToolchain, wasm_toolchain};
 
 use crate::arguments::Arguments;
 use crate::failure::Result;
+use crate::process::{capture, program};
 use crate::workspace::Workspace;
+
+/// SQLite's library, which the native benches link.
+pub(crate) fn sqlite() -> Result<()> {
+    // The compiler repeats the name of a library that it does not find.
+    let name = "libsqlite3.so";
+    let found = capture(program("cc").arg(format!("-print-file-name={name}")));
+    if found.is_ok_and(|path| path.trim() != name) {
+        return Ok(());
+    }
+    debian::install(&["libsqlite3-dev"], "SQLite's library")
+}
 
 /// The folders with npm packages of their own.
 pub(crate) const NPM_FOLDERS: [&str; 2] = ["web", "bench/browser"];
