@@ -2,6 +2,7 @@
 
 mod constraint;
 mod create;
+mod index;
 mod insert;
 mod modify;
 mod returning;
