@@ -5,7 +5,7 @@ use crate::vector::Batch;
 use crate::{Error, Result};
 use gingham_plan::{DynamicFilter, Scan};
 use std::cell::Cell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What a pull on an operator or a source gives.
 #[derive(Debug)]
@@ -69,17 +69,35 @@ pub trait Tables {
 
 /// A join's filter over one key, empty until its build side is complete.
 #[derive(Debug, Default)]
-pub struct FilterCell(std::sync::OnceLock<KeyFilter>);
+pub struct FilterCell {
+    filter: OnceLock<KeyFilter>,
+    integers: OnceLock<Vec<i64>>,
+}
 
 impl FilterCell {
     /// Publishes the filter; later calls are ignored.
     pub fn publish(&self, filter: KeyFilter) {
-        let _ = self.0.set(filter);
+        let _ = self.filter.set(filter);
+    }
+
+    /// Publishes the keys one by one, where they are integer-like and few: ascending,
+    /// without repeats. Before the filter.
+    pub fn publish_integers(&self, keys: Vec<i64>) {
+        let _ = self.integers.set(keys);
     }
 
     /// The filter, once published.
     pub fn get(&self) -> Option<&KeyFilter> {
-        self.0.get()
+        self.filter.get()
+    }
+
+    /// All integer-like keys, if they were few.
+    pub fn integers(&self) -> Option<&[i64]> {
+        match self.get()? {
+            KeyFilter::Nothing => Some(&[]),
+            KeyFilter::Integers { .. } => self.integers.get().map(Vec::as_slice),
+            KeyFilter::Texts(_) | KeyFilter::Everything => None,
+        }
     }
 }
 

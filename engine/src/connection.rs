@@ -1,5 +1,7 @@
 //! A connection: settings, a transaction, prepared statements.
 
+mod savepoints;
+
 use crate::access::{TableAccess, View, lock_transaction};
 use crate::database::Shared;
 use crate::error::{Error, Result};
@@ -9,8 +11,10 @@ use crate::script;
 use crate::statement::{Kind, Prepared, Rows, Statement};
 use crate::table::{References, TableState, Writer};
 use gingham_plan::{RouteSetting, SqlError, TableId};
-use gingham_row_store::{Durability, Savepoint, Snapshot, Transaction};
+use gingham_row_store::{Durability, Snapshot, Transaction};
 use gingham_types::Value;
+use savepoints::NamedSavepoint;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
@@ -40,12 +44,6 @@ enum Mode {
     Reading(Snapshot, Arc<Schema>),
     /// BEGIN.
     Writing,
-}
-
-struct NamedSavepoint {
-    name: String,
-    savepoint: Savepoint,
-    schema: Option<Arc<Schema>>,
 }
 
 /// The outcome of one statement of a script.
@@ -96,17 +94,24 @@ impl Connection {
 
     /// The way to carry out a statement, from the cache if it still holds.
     fn prepared(&mut self, sql: &str) -> Result<Arc<Prepared>> {
+        self.prepared_by(sql, true)
+    }
+
+    /// As [`Connection::prepared`], without `fast` always by a plan.
+    pub(crate) fn prepared_by(&mut self, sql: &str, fast: bool) -> Result<Arc<Prepared>> {
         let (view, schema) = self.view()?;
-        if let Some(known) = self.statements.get(sql)
+        // No statement ends in a NUL.
+        let key = if fast { Cow::Borrowed(sql) } else { Cow::Owned(format!("{sql}\0")) };
+        if let Some(known) = self.statements.get(&*key)
             && self.still_holds(known, &view, &schema)?
         {
             return Ok(Arc::clone(known));
         }
-        let prepared = Arc::new(self.compile(sql, &view, &schema)?);
+        let prepared = Arc::new(self.compile(sql, fast, &view, &schema)?);
         if self.statements.len() >= STATEMENTS_MAX {
             self.statements.clear();
         }
-        self.statements.insert(sql.into(), Arc::clone(&prepared));
+        self.statements.insert(key.into(), Arc::clone(&prepared));
         Ok(prepared)
     }
 
@@ -120,7 +125,7 @@ impl Connection {
         }
     }
 
-    fn compile(&mut self, sql: &str, view: &View, schema: &Schema) -> Result<Prepared> {
+    fn compile(&mut self, sql: &str, fast: bool, view: &View, schema: &Schema) -> Result<Prepared> {
         let mut prepared = Prepared {
             kind: Kind::Planned(gingham_plan::Statement::Commit),
             columns: Vec::new(),
@@ -128,15 +133,17 @@ impl Connection {
             catalog_version: None,
             route: self.route,
         };
-        if let Some(program) = fast::compile(sql, schema, self.route) {
+        if fast && let Some(program) = fast::compile(sql, schema, self.route) {
             prepared.columns = program.output();
             prepared.kind = Kind::Program(program);
             return Ok(prepared);
         }
-        let catalog = view.read(|read| self.shared.catalog(read, schema))?;
+        // Reports need no catalog, and those on a damaged file may find none.
+        let is_report = sql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"));
+        let catalog = if is_report { Arc::default() } else { view.read(|read| self.shared.catalog(read, schema))? };
         let statement = self.shared.plan(sql, &catalog, self.route)?;
         prepared.columns = crate::execute::output_columns(&statement);
-        prepared.catalog_version = Some(catalog.version);
+        prepared.catalog_version = (!is_report).then_some(catalog.version);
         prepared.kind = match statement {
             gingham_plan::Statement::Query(query) => Kind::Query(Arc::new(query)),
             other => Kind::Planned(other),
@@ -168,21 +175,28 @@ impl Connection {
         if !self.still_holds(&statement.prepared, &view, &schema)? {
             statement.prepared = self.prepared(&statement.sql)?;
         }
+        let is_dear = match &statement.prepared.kind {
+            Kind::Program(program) if self.route == RouteSetting::Auto => program.is_dear(parameters, &view)?,
+            _ => false,
+        };
         drop((view, schema));
         let prepared = Arc::clone(&statement.prepared);
         match &prepared.kind {
-            Kind::Program(_) => self.run_program(&prepared, parameters),
-            Kind::Query(query) => {
-                if !crate::execute::refresh_copies(self, query)? {
-                    return crate::execute::run_query(self, query, parameters);
+            Kind::Program(_) => {
+                // A planner that is not there yet is no reason to fail.
+                let planned = if is_dear { self.prepared_by(&statement.sql, false).ok() } else { None };
+                match planned {
+                    Some(planned) => {
+                        let (rows, _) = crate::execute::run_prepared(self, &planned, &statement.sql, parameters)?;
+                        Ok(rows)
+                    }
+                    None => self.run_program(&prepared, parameters),
                 }
-                // The copy has moved the statistics that the plan rests on.
-                statement.prepared = self.prepared(&statement.sql)?;
-                let prepared = Arc::clone(&statement.prepared);
-                match &prepared.kind {
-                    Kind::Query(query) => crate::execute::run_query(self, query, parameters),
-                    _ => Err(SqlError::internal("a query became another statement").into()),
-                }
+            }
+            Kind::Query(_) => {
+                let (rows, prepared) = crate::execute::run_prepared(self, &prepared, &statement.sql, parameters)?;
+                statement.prepared = prepared;
+                Ok(rows)
             }
             Kind::Planned(planned) => crate::execute::execute(self, &statement.sql, planned, parameters),
         }
@@ -206,7 +220,7 @@ impl Connection {
             program => {
                 let (view, _) = self.view()?;
                 let columns = prepared.columns.clone();
-                match fast::run(program, parameters, &view)? {
+                match fast::run(program, parameters, &self.shared, &view)? {
                     ProgramResult::Batch(batch) => Ok(Rows::batches(columns, batch, 0)),
                     ProgramResult::Source(source) => {
                         let rows = Rows::source(columns, source);
@@ -358,40 +372,6 @@ impl Connection {
         self.schema = None;
     }
 
-    pub(crate) fn savepoint(&mut self, name: &str) -> Result<()> {
-        self.writing()?;
-        self.with_writer(|writer| writer.finish_loads())?;
-        let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
-        self.savepoints.push(NamedSavepoint { name: name.to_owned(), savepoint, schema: self.schema.clone() });
-        Ok(())
-    }
-
-    pub(crate) fn release(&mut self, name: &str) -> Result<()> {
-        let position = self.find_savepoint(name)?;
-        let released = self.savepoints.drain(position..).next();
-        if let Some(released) = released {
-            self.with_writer(|writer| Ok(writer.transaction.release(released.savepoint)?))?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn rollback_to(&mut self, name: &str) -> Result<()> {
-        let position = self.find_savepoint(name)?;
-        self.savepoints.truncate(position + 1);
-        let savepoint = self.savepoints[position].savepoint;
-        self.states.clear();
-        self.schema = self.savepoints[position].schema.clone();
-        self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))
-    }
-
-    fn find_savepoint(&self, name: &str) -> Result<usize> {
-        self.writing()?;
-        self.savepoints
-            .iter()
-            .rposition(|s| s.name == name)
-            .ok_or_else(|| SqlError::new("3B001", format!("there is no savepoint \"{name}\"")).into())
-    }
-
     fn writing(&self) -> Result<()> {
         match self.mode {
             Mode::Writing => Ok(()),
@@ -455,7 +435,7 @@ impl Connection {
     pub(crate) fn with_writer<R>(&mut self, f: impl FnOnce(&mut Writer<'_>) -> Result<R>) -> Result<R> {
         let mut guard = lock_transaction(&self.transaction);
         let transaction = guard.as_mut().ok_or_else(no_transaction)?;
-        f(&mut Writer { transaction, states: &mut self.states, references: &mut self.references })
+        f(&mut Writer { shared: &self.shared, transaction, states: &mut self.states, references: &mut self.references })
     }
 
     /// Writes rows that wait for a full row group, if a write transaction is open: what

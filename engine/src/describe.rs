@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::error::Result;
 use crate::schema::{Index, Schema, Table};
-use gingham_plan::{ForeignAction, ForeignKeyInfo, Generated, SqlError, Storage, ViewInfo};
+use gingham_plan::{ForeignAction, ForeignKeyInfo, Generated, IndexInfo, SqlError, Storage, ViewInfo};
 
 impl Connection {
     /// Names of tables and views, ascending.
@@ -125,21 +125,31 @@ fn table_sql(schema: &Schema, table: &Table) -> Vec<String> {
         record.storage.name()
     )];
     for index in indexes.into_iter().filter(|index| !made_for_foreign_key(table, index)) {
-        let columns: Vec<String> = index
-            .info
-            .columns
-            .iter()
-            .map(|(c, desc)| format!("{}{}", quoted(&record.columns[*c].name), if *desc { " DESC" } else { "" }))
-            .collect();
         statements.push(format!(
-            "CREATE {}INDEX {} ON {} ({});",
+            "CREATE {}INDEX {} ON {} {};",
             if index.info.unique { "UNIQUE " } else { "" },
             quoted(&index.info.name),
             quoted(&record.name),
-            columns.join(", ")
+            indexed_sql(table, &index.info)
         ));
     }
     statements
+}
+
+/// What follows the table in CREATE INDEX.
+fn indexed_sql(table: &Table, index: &IndexInfo) -> String {
+    let column = |ordinal: usize| quoted(&table.record.columns[ordinal].name);
+    let key = |(text, descending): (String, bool)| text + if descending { " DESC" } else { "" };
+    let Some(special) = &index.special else {
+        let keys = index.columns.iter().map(|(ordinal, descending)| key((column(*ordinal), *descending)));
+        return format!("({})", keys.collect::<Vec<_>>().join(", "));
+    };
+    let keys = special.keys.iter().map(|(stored, descending)| {
+        let text = stored.column().map_or_else(|| format!("({})", stored.sql), column);
+        key((text, *descending))
+    });
+    let condition = special.predicate.as_ref().map(|p| format!(" WHERE {}", p.sql)).unwrap_or_default();
+    format!("({}){condition}", keys.collect::<Vec<_>>().join(", "))
 }
 
 /// Whether CREATE TABLE makes the index again.

@@ -29,7 +29,13 @@ fn catalog() -> Arc<Catalog> {
         ],
         primary_key: vec![0],
         storage: Storage::Hybrid,
-        indexes: vec![IndexInfo { id: IndexId(3), name: "t_e".into(), columns: vec![(4, false)], unique: true }],
+        indexes: vec![IndexInfo {
+            id: IndexId(3),
+            name: "t_e".into(),
+            columns: vec![(4, false)],
+            unique: true,
+            special: None,
+        }],
         checks: Vec::new(),
         foreign_keys: Vec::new(),
         statistics: TableStatistics { rows: 100_000, row_groups: 1, rows_uncopied: 0, columns: Vec::new() },
@@ -230,6 +236,7 @@ fn other_statements() {
     assert_eq!(ok("PRAGMA integrity_check"), Statement::Show { name: "integrity_check".into() });
     assert_eq!(ok("SHOW route"), Statement::Show { name: "route".into() });
     assert_eq!(ok("CHECKPOINT;"), Statement::Checkpoint);
+    assert_eq!(ok("vacuum"), Statement::Vacuum);
     assert!(matches!(ok("EXPLAIN ANALYZE SELECT 1"), Statement::Explain { analyze: true, .. }));
     assert!(matches!(ok("EXPLAIN DELETE FROM t"), Statement::Explain { analyze: false, .. }));
     assert!(

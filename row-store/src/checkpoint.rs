@@ -94,19 +94,43 @@ impl State {
         self.pager.free_pages_of_checkpoint(&old)
     }
 
-    /// Cuts free pages off the end of the file if they are a good part of it. Right
-    /// after a checkpoint.
+    /// Cuts free pages off the end of the file if there are enough of them, or if so much
+    /// of the file is free that much of it may be at the end. Right after a checkpoint.
     pub(crate) fn shrink_file(&mut self) -> Result<()> {
         let free = self.pager.free_page_count();
-        if free < u64::from(self.pager.high_water() / 4).max(SHRINK_PAGES_MIN) {
-            return Ok(());
+        let much = free >= u64::from(self.pager.high_water() / 4).max(SHRINK_PAGES_MIN);
+        if much || self.free_tail_pages() >= SHRINK_PAGES_MIN { self.pack_and_cut() } else { Ok(()) }
+    }
+
+    /// Free pages behind everything but the checkpoint's own pages.
+    fn free_tail_pages(&self) -> u64 {
+        let meta = &self.meta;
+        let own = [(meta.directory_first, meta.directory_pages), (meta.free_first, meta.free_pages)];
+        let (mut end, mut free) = (self.pager.high_water(), 0);
+        loop {
+            let pages = self.pager.free_runs().pages_before(end);
+            free += u64::from(pages);
+            end -= pages;
+            match own.iter().find(|(first, pages)| *pages > 0 && first + pages == end) {
+                Some((first, _)) => end = *first,
+                None if pages == 0 => return free,
+                None => {}
+            }
         }
+    }
+
+    /// Moves the checkpoint's own pages down if they are behind free ones, then cuts what
+    /// is free off the end.
+    pub(crate) fn pack_and_cut(&mut self) -> Result<()> {
         let lowest = self.pager.free_runs().iter().next().map_or(u32::MAX, |run| run.0);
         if lowest < self.meta.directory_first.max(self.meta.free_first) {
-            // The checkpoint's own pages went behind what it freed: move them down.
             let directory = std::sync::Arc::clone(&self.committed);
             self.write_checkpoint(&directory)?;
         }
+        self.cut_file()
+    }
+
+    fn cut_file(&mut self) -> Result<()> {
         let pages = self.pager.trim();
         let bytes = u64::from(pages.max(self.meta.file_pages)) * PAGE_BYTES as u64;
         let length = self.pager.file.len()?;

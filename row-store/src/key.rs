@@ -131,6 +131,11 @@ pub fn integer_of_key(key: &[u8]) -> Option<i64> {
     Some(i64::from((u32::from_be_bytes(bytes) ^ (1 << 31)) as i32))
 }
 
+/// The byte that every value but NULL begins with in a column that may be NULL.
+pub const fn present_mark(descending: bool) -> u8 {
+    if descending { !PRESENT } else { PRESENT }
+}
+
 /// The least key above every key that begins with `prefix`; `None` if there is none.
 pub fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let kept = prefix.iter().rposition(|byte| *byte != u8::MAX)?;

@@ -173,6 +173,17 @@ impl State {
         self.pager.spill()
     }
 
+    /// Lets pages be written in the middle of a change that makes many, as a long value's
+    /// chain does, so that memory need not hold them.
+    #[cold]
+    pub(crate) fn prepare_long_change(&mut self) -> Result<()> {
+        if !self.ephemeral {
+            self.sync_recovered().map_err(|error| self.note_sync_failure(error))?;
+            self.pager.dirty_bytes_max = self.options.dirty_bytes_max as u64;
+        }
+        Ok(())
+    }
+
     /// Whether a checkpoint would change nothing.
     fn is_checkpointed(&self) -> bool {
         self.committed.version == self.checkpoint_version

@@ -76,6 +76,20 @@ impl Store {
         state.shrink_file()
     }
 
+    /// As [`Store::checkpoint`], and cuts every free page off the file's end.
+    ///
+    /// # Errors
+    /// As [`Store::checkpoint`].
+    pub fn compact(&self) -> Result<()> {
+        let mut state = self.shared.lock()?;
+        if state.ephemeral {
+            state.pager.trim();
+            return Ok(());
+        }
+        state.checkpoint()?;
+        state.pack_and_cut()
+    }
+
     /// Flushes, checkpoints and gives up the file. Other handles get [`Error::Closed`]
     /// from then on.
     ///

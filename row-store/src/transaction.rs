@@ -1,5 +1,7 @@
 //! The write transaction: changes, savepoints, commit and rollback.
 
+mod rebuild;
+
 use crate::cursor::Cursor;
 use crate::directory::Directory;
 use crate::log::{ChangeMark, ChangeWriter, Log};
@@ -10,6 +12,9 @@ use crate::tree::{self, Mode, Outcome};
 use crate::{CommitInfo, Direction, Durability, Error, Extent, Read, Result, TreeId, mutation};
 use std::ops::Bound;
 use std::sync::Arc;
+
+/// A value whose pages may be written while its chain is made.
+const LONG_VALUE_BYTES: usize = 4 << 20;
 
 /// A point in a transaction to which it can be rolled back. Plain data, good for the
 /// transaction it came from.
@@ -123,6 +128,9 @@ impl Transaction {
     }
 
     fn set(&mut self, tree: TreeId, key: &[u8], value: &[u8], mode: Mode) -> Result<Outcome> {
+        if value.len() > LONG_VALUE_BYTES {
+            self.shared.lock()?.prepare_long_change()?;
+        }
         let outcome =
             self.change(|state, directory| tree::put(&mut state.pager, directory.root_mut(tree)?, key, value, mode))?;
         if outcome != Outcome::Kept {

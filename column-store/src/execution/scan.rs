@@ -5,7 +5,7 @@ use super::stage::{Operator, Place, Site};
 use crate::Result;
 use crate::expression::{Runtime, error, evaluate_row_with};
 use crate::source::{Source, SourceCounts, Step};
-use gingham_plan::{Expr, KeyBound, Route, RowAccess, Scan};
+use gingham_plan::{Expr, Route, RowAccess, Scan};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -70,12 +70,5 @@ fn bind_access(access: &mut RowAccess, runtime: &Runtime) -> Result<()> {
         *expr = Expr::Literal { value, ty: expr.ty() };
         Ok(())
     };
-    match access {
-        RowAccess::Full { .. } => Ok(()),
-        RowAccess::Range { equal, lower, upper, .. } => {
-            let bounds = lower.iter_mut().chain(upper).map(|bound: &mut KeyBound| &mut bound.value);
-            equal.iter_mut().chain(bounds).try_for_each(literal)
-        }
-        RowAccess::Keys { keys, .. } => keys.iter_mut().flatten().try_for_each(literal),
-    }
+    access.expressions_mut().into_iter().try_for_each(literal)
 }

@@ -182,6 +182,7 @@ pub(crate) fn expressions(node: &Node) -> Vec<&Expr> {
                     list.extend(lower.iter().chain(upper).map(|bound| &bound.value));
                 }
                 Route::Row(RowAccess::Keys { keys, .. }) => list.extend(keys.iter().flatten()),
+                Route::Row(RowAccess::Lookup { equal, .. }) => list.extend(equal),
             }
             list
         }

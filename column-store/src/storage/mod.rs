@@ -41,6 +41,6 @@ pub use extent::ExtentReader;
 pub use format::{GROUP_ROWS_LIMIT, GROUP_ROWS_MAX, GROUP_TEXT_BYTES_MAX};
 pub use mask::RowMask;
 pub use meta::{ChunkMeta, Encoding, RowGroupMeta};
-pub use scan::{ColumnScan, FilterFunction, ScanGroup, ScanMetrics, ScanRequest};
+pub use scan::{ColumnScan, FilterFunction, ScanGroup, ScanMetrics, ScanRequest, read_rows};
 pub use sketch::DistinctSketch;
 pub use statistics::TableStatisticsBuilder;

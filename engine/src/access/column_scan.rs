@@ -90,7 +90,7 @@ pub(crate) fn open_column_scan(shared: &Arc<Shared>, view: &View, plan: RowScanP
 }
 
 fn row_scan(plan: &RowScanPlan, view: &View, range: KeyRange) -> Result<RowScan> {
-    let access = AccessRanges { tree: plan.table.rows_tree(), index: None, ranges: vec![range], reverse: false };
+    let access = AccessRanges::of_rows(&plan.table, range, false);
     RowScan::new(plan.clone(), view.clone(), access)
 }
 

@@ -1,8 +1,10 @@
 //! Scans of the row store: a walk over key ranges, rows into batches, filters on batches.
 
-use super::bounds::{AccessRanges, KeyRange};
+use super::bounds::{AccessRanges, KeyRange, Lookup};
+use super::entry::EntryReader;
 use super::row_batch::RowBatch;
 use super::view::View;
+use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
 use gingham_column_store::expression::{Predicates, Runtime};
@@ -14,9 +16,16 @@ use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
+/// Most keys of a join that are looked up one by one …
+const LOOKUP_KEYS_MAX: usize = 1 << 16;
+/// … and at most one for so many rows of the table: moving to the next row costs about a
+/// tenth of finding one.
+const ROWS_PER_LOOKUP: u64 = 4;
+
 /// What to read and keep.
 #[derive(Clone)]
 pub(crate) struct RowScanPlan {
+    pub(crate) shared: Arc<Shared>,
     pub(crate) table: Arc<Table>,
     /// Ordinals of the columns to put out.
     pub(crate) columns: Vec<usize>,
@@ -34,7 +43,11 @@ pub(crate) struct RowScan {
     view: View,
     tree: gingham_row_store::TreeId,
     index: Option<usize>,
+    /// Reads rows off the index's entries, if those have all that is wanted.
+    entries: Option<EntryReader>,
     ranges: VecDeque<KeyRange>,
+    /// Where the ranges come from once a join has said which keys it has.
+    lookup: Option<(Lookup, Option<Arc<FilterCell>>)>,
     direction: Direction,
     cursor: Option<Cursor>,
     /// Output columns first, then those only filters need.
@@ -71,12 +84,21 @@ impl RowScan {
             .map(|(filter, cell)| (position(filter.column, &mut read), Arc::clone(cell)))
             .collect();
         let types = plan.table.row_layout.types();
-        let columns: Vec<_> = read.iter().map(|ordinal| (*ordinal, types[*ordinal])).collect();
+        let entries = access.index.and_then(|index| EntryReader::new(&plan.table, index, &read));
+        let place = |ordinal: usize| entries.as_ref().map_or(ordinal, |entries| entries.place(ordinal));
+        let columns: Vec<_> = read.iter().map(|ordinal| (place(*ordinal), types[*ordinal])).collect();
+        let lookup = access.lookup.map(|lookup| {
+            let cell = plan.dynamic_filters.iter().find(|(filter, _)| filter.filter == lookup.filter);
+            let cell = cell.map(|(_, cell)| Arc::clone(cell));
+            (lookup, cell)
+        });
         let filters = if filters.is_empty() { None } else { Some(Predicates::new(&filters, &Runtime::default())?) };
         Ok(Self {
             batch: RowBatch::new(&columns, plan.locator),
             tree: access.tree,
             index: access.index,
+            entries,
+            lookup,
             ranges: access.ranges.into(),
             direction: if access.reverse { Direction::Reverse } else { Direction::Forward },
             cursor: None,
@@ -91,10 +113,17 @@ impl RowScan {
         })
     }
 
-    /// A scan of the rows in one range of the primary key.
-    pub(crate) fn over_range(plan: RowScanPlan, view: View, range: KeyRange, reverse: bool) -> Result<Self> {
-        let tree = plan.table.rows_tree();
-        Self::new(plan, view, AccessRanges { tree, index: None, ranges: vec![range], reverse })
+    /// Asks the join for its keys, which are complete when the first row is asked for.
+    /// Where they are too many to look up, everything is read in key order.
+    fn resolve_lookup(&mut self) -> Result<()> {
+        let Some((lookup, cell)) = self.lookup.take() else { return Ok(()) };
+        let rows = self.view.read(|read| Ok(read.count(self.tree)?))?;
+        let keys_max = LOOKUP_KEYS_MAX.min(usize::try_from(rows / ROWS_PER_LOOKUP).unwrap_or(usize::MAX)).max(1);
+        self.ranges = match cell.as_ref().and_then(|cell| lookup.ranges(cell, keys_max)) {
+            Some(ranges) => ranges?.into(),
+            None => VecDeque::from([(Bound::Unbounded, Bound::Unbounded)]),
+        };
+        Ok(())
     }
 
     /// Reads up to a batch of rows, unfiltered; fewer only at the end.
@@ -125,9 +154,16 @@ impl RowScan {
             match self.index {
                 None => self.batch.push(&layout.reader(value)?, key)?,
                 Some(position) => {
-                    let (_, values_bytes) = self.plan.table.indexes[position].layout.decode(key)?;
-                    let locator = &key[values_bytes..];
-                    self.view.with_row(&self.plan.table, locator, |reader| self.batch.push(reader, locator))?;
+                    let entry = &self.plan.table.indexes[position].layout;
+                    if let Some(entries) = &mut self.entries {
+                        let (row, values_bytes) = entries.read(entry, key)?;
+                        self.batch.push(&row, &key[values_bytes..])?;
+                        continue;
+                    }
+                    let locator = &key[entry.encoded_bytes(key)?..];
+                    let (plan, batch) = (&self.plan, &mut self.batch);
+                    self.view
+                        .with_row(&plan.shared, &plan.table, locator, &self.read, |row| batch.push(row, locator))?;
                 }
             }
         }
@@ -138,6 +174,7 @@ impl RowScan {
         if self.rows_left == 0 {
             return Ok(Step::Finished);
         }
+        self.resolve_lookup()?;
         self.fill()?;
         self.batch_rows = (self.batch_rows * 4).min(BATCH_ROWS);
         if self.batch.rows() == 0 {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::schema::{Schema, Table};
 use crate::table;
 use gingham_column_store::source::{FilterCell, Source, Tables};
-use gingham_plan::{DynamicFilter, Route, Scan, SqlError, Storage};
+use gingham_plan::{DynamicFilter, Route, RowAccess, Scan, SqlError, Storage};
 use gingham_row_store::row::RowReader;
 use gingham_row_store::{Cursor, Direction, Extent, Read, Snapshot, Transaction, TreeId};
 use std::ops::Bound;
@@ -46,18 +46,21 @@ impl View {
         self.read(|read| Ok(read.cursor(tree, lower, upper, direction)?))
     }
 
-    /// Calls `f` with the row of a locator, from whichever place it is kept in.
+    /// Calls `f` with the row of a locator, from whichever place it is kept in; of a row
+    /// group only the columns `wanted` are read.
     pub(crate) fn with_row(
         &self,
+        shared: &Shared,
         table: &Table,
         locator: &[u8],
+        wanted: &[usize],
         f: impl FnOnce(&RowReader<'_>) -> Result<()>,
     ) -> Result<()> {
         let missing = || Error::Corrupt(format!("an index of table {} names a row that is gone", table.record.name));
         let bytes = self.read(|read| match read.get(table.rows_tree(), locator)? {
             Some(bytes) => Ok(Some(bytes)),
             None if table.record.storage == Storage::Column => {
-                let row = table::read_column_row(read, table, table::row_id_of(locator)?)?;
+                let row = table::read_column_row(read, shared, table, table::row_id_of(locator)?, wanted)?;
                 row.map(|row| {
                     let mut bytes = Vec::new();
                     table.row_layout.encode(&row, &mut bytes)?;
@@ -93,6 +96,7 @@ impl Tables for TableAccess {
             .table_by_id(scan.table)
             .ok_or_else(|| SqlError::internal(format!("the plan names table {}, which is gone", scan.name)))?;
         let plan = row_scan::RowScanPlan {
+            shared: Arc::clone(&self.shared),
             table: Arc::clone(table),
             columns: scan.columns.clone(),
             locator: scan.locator,
@@ -110,7 +114,26 @@ impl Tables for TableAccess {
     }
 }
 
+/// Every row of a table with its locator, in key order.
+pub(crate) fn full_scan(table: &Table) -> Scan {
+    let types = table.row_layout.types();
+    Scan {
+        table: table.id(),
+        name: table.record.name.clone(),
+        columns: (0..types.len()).collect(),
+        types: types.to_vec(),
+        locator: true,
+        filters: Vec::new(),
+        dynamic_filters: Vec::new(),
+        route: Route::Row(RowAccess::Full { reverse: false }),
+        row_cost_us: None,
+        column_cost_us: None,
+        reason: String::new(),
+        rows: 0.0,
+    }
+}
+
 /// A column table has no B+tree to walk whole.
-const fn is_full(access: &gingham_plan::RowAccess) -> bool {
-    matches!(access, gingham_plan::RowAccess::Full { .. })
+const fn is_full(access: &RowAccess) -> bool {
+    matches!(access, RowAccess::Full { .. })
 }

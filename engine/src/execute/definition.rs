@@ -1,6 +1,7 @@
 //! CREATE and DROP.
 
 use super::query;
+use crate::access::full_scan;
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Index, IndexRecord, Table, TableRecord, Trees};
@@ -8,8 +9,7 @@ use crate::statement::Rows;
 use crate::table::fill_index;
 use gingham_column_store::source::{Step, Tables};
 use gingham_plan::{
-    ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, Route, RowAccess, Scan, SqlError,
-    Storage, TableId, ViewInfo,
+    ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, SqlError, Storage, TableId, ViewInfo,
 };
 use gingham_row_store::TreeId;
 use gingham_types::{SqlType, Value};
@@ -81,6 +81,7 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
                     name,
                     columns: ordinals.iter().map(|c| (*c, false)).collect(),
                     unique,
+                    special: None,
                 },
                 tree: writer.transaction.create_tree()?.0,
             });
@@ -172,6 +173,7 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
             name: create.name.clone(),
             columns: create.columns.clone(),
             unique: create.unique,
+            special: create.special.clone(),
         };
         let mut record = table.record.clone();
         record.indexes.push(IndexRecord { info, tree: writer.transaction.create_tree()?.0 });
@@ -180,7 +182,7 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
             .indexes
             .last()
             .ok_or_else(|| Error::Sql(SqlError::internal("the new index is missing from its table")))?;
-        match fill_index(writer.transaction, &table, index, &mut rows.into_iter().map(Ok))? {
+        match fill_index(writer.transaction, index, &mut rows.into_iter().map(Ok))? {
             None => Ok(()),
             Some(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();
@@ -197,22 +199,8 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
 fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
     connection.finish_loads_if_writing()?;
     let types = table.row_layout.types();
-    let scan = Scan {
-        table: table.id(),
-        name: table.record.name.clone(),
-        columns: (0..types.len()).collect(),
-        types: types.to_vec(),
-        locator: true,
-        filters: Vec::new(),
-        dynamic_filters: Vec::new(),
-        route: Route::Row(RowAccess::Full { reverse: false }),
-        row_cost_us: None,
-        column_cost_us: None,
-        reason: String::new(),
-        rows: 0.0,
-    };
     let access = connection.table_access()?;
-    let mut source = access.open(&scan, &[])?;
+    let mut source = access.open(&full_scan(table), &[])?;
     let mut rows = Vec::new();
     loop {
         match source.next()? {

@@ -128,8 +128,8 @@ fn insert_row(
 
 /// Whether the key that refused a row is the one named by ON CONFLICT (…).
 fn is_target(table: &Table, index: Option<usize>, target: &[usize]) -> bool {
-    let key: Vec<usize> = match index {
-        Some(position) => table.indexes[position].info.columns.iter().map(|(column, _)| *column).collect(),
+    let key = match index {
+        Some(position) => table.indexes[position].info.unique_columns().unwrap_or_default(),
         None => table.record.primary_key.clone(),
     };
     key.len() == target.len() && target.iter().all(|column| key.contains(column))

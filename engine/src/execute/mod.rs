@@ -7,9 +7,10 @@ mod explain;
 mod manipulation;
 mod query;
 mod settings;
+mod vacuum;
 
 pub(crate) use bulk::refuse_value;
-pub(crate) use query::{refresh_copies, run as run_query};
+pub(crate) use query::run_prepared;
 
 use crate::connection::Connection;
 use crate::error::Result;
@@ -58,6 +59,7 @@ pub(crate) fn execute(
             connection.shared.store.checkpoint()?;
             Ok(Rows::changes_only(0))
         }
+        Statement::Vacuum => vacuum::vacuum(connection),
         Statement::Explain { analyze, statement } => explain::explain(connection, sql, *analyze, statement, parameters),
     }
 }

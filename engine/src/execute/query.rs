@@ -3,11 +3,11 @@
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::Table;
-use crate::statement::Rows;
+use crate::statement::{Kind, Prepared, Rows};
 use crate::table::{copy_is_due, refresh_copy};
 use crate::values::compare_parameter;
 use gingham_column_store::execution::{Execution, Options, RowBuffer};
-use gingham_plan::{Node, Query, Route, RouteSetting, RowAccess, Storage, explain};
+use gingham_plan::{Node, Query, Route, RouteSetting, RowAccess, SqlError, Storage, explain};
 use gingham_types::Value;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,6 +18,26 @@ pub(crate) fn run(connection: &mut Connection, query: &Arc<Query>, parameters: &
     let execution = start(connection, Arc::clone(query), parameters, false)?;
     let rows = Rows::execution(query.columns.clone(), execution);
     if connection.in_transaction() { rows.materialize() } else { Ok(rows) }
+}
+
+/// Runs a planned query, planned anew if a columnar copy had to be brought up to date.
+pub(crate) fn run_prepared(
+    connection: &mut Connection,
+    prepared: &Arc<Prepared>,
+    sql: &str,
+    parameters: &[Value],
+) -> Result<(Rows, Arc<Prepared>)> {
+    let mut prepared = Arc::clone(prepared);
+    if let Kind::Query(query) = &prepared.kind
+        && refresh_copies(connection, query)?
+    {
+        // The copy has moved the statistics that the plan rests on.
+        prepared = connection.prepared_by(sql, false)?;
+    }
+    match &prepared.kind {
+        Kind::Query(query) => Ok((run(connection, query, parameters)?, prepared)),
+        _ => Err(SqlError::internal("a query became another statement").into()),
+    }
 }
 
 /// Sets a query up to run on the current transaction's state; `measured` times its operators.
@@ -58,7 +78,7 @@ pub(super) fn collect(connection: &mut Connection, query: &Query, parameters: &[
 /// Brings the columnar copies up to date that a query wants to read and that are far
 /// behind (D-9). Whether anything changed, so that the query should be planned again.
 /// Does nothing while somebody writes: the row tree answers as well.
-pub(crate) fn refresh_copies(connection: &mut Connection, query: &Query) -> Result<bool> {
+fn refresh_copies(connection: &mut Connection, query: &Query) -> Result<bool> {
     if connection.in_transaction() || connection.shared.read_only || connection.route == RouteSetting::Row {
         return Ok(false);
     }

@@ -1,13 +1,15 @@
 //! The fast path (D-12): statements of small known shapes, bound to row-store programs
 //! without the planner.
 //!
-//! A point or range lookup by primary key, `count(*)`, a whole-table read of a row
-//! table, INSERT … VALUES, UPDATE and DELETE by key, and transaction control. What is
+//! Lookups of points, lists and ranges by the primary key or an index, in its order too,
+//! `count(*)`, `min` and `max` of those, a whole-table read of a row table, INSERT …
+//! VALUES, UPDATE and DELETE by key, and transaction control. What is
 //! not recognized with certainty is left to the planner, which also words every error
 //! about names and syntax: [`compile`] never fails, it declines.
 
 mod lexer;
 mod parser;
+mod path;
 mod program;
 mod run;
 

@@ -1,13 +1,14 @@
 //! The grammar of the small shapes.
 //!
 //! ```text
-//! SELECT (* | count(*) | column, …) FROM t [WHERE c op v AND …] [ORDER BY c [ASC|DESC]] [LIMIT v]
+//! SELECT (* | count(*) | min(c) | max(c) | column, …) FROM t
+//!     [WHERE c op v AND …] [ORDER BY c [ASC|DESC]] [LIMIT v]
 //! INSERT INTO t [(column, …)] VALUES (v, …), …
 //! UPDATE t SET column = v | column ± v, … WHERE c = v AND …
-//! DELETE FROM t WHERE c = v AND …
+//! DELETE FROM t WHERE c op v AND …
 //! BEGIN | COMMIT | ROLLBACK
 //! ```
-//! `op` is `= < <= > >=` or BETWEEN, `v` a literal or parameter.
+//! `op` is `= < <= > >=`, BETWEEN or IN (v, …), `v` a literal or parameter.
 
 use super::lexer::{Token, tokens};
 use gingham_types::Value;
@@ -38,6 +39,8 @@ pub(super) struct Select {
 pub(super) enum Columns {
     All,
     Count,
+    /// `min(c)`, or with `true` `max(c)`.
+    Extreme(String, bool),
     Named(Vec<String>),
 }
 
@@ -59,7 +62,8 @@ pub(super) enum Assignment {
 pub(super) struct Condition {
     pub(super) column: String,
     pub(super) comparison: Comparison,
-    pub(super) operand: Operand,
+    /// One, but for IN.
+    pub(super) operands: Vec<Operand>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +73,7 @@ pub(super) enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+    In,
 }
 
 /// Words that cannot be column or table names here.
@@ -194,12 +199,15 @@ impl<'a> Parser<'a> {
     fn select(&mut self) -> Option<Select> {
         let columns = if self.take_symbol("*") {
             Columns::All
-        } else if self.at_word("count") {
-            self.next();
-            self.symbol("(")?;
-            self.symbol("*")?;
+        } else if let [Token::Name(function, false), Token::Symbol("("), ..] = self.tokens {
+            self.tokens = &self.tokens[2..];
+            let columns = match function.as_str() {
+                "count" => self.symbol("*").map(|()| Columns::Count)?,
+                "min" | "max" => Columns::Extreme(self.name()?, function == "max"),
+                _ => return None,
+            };
             self.symbol(")")?;
-            Columns::Count
+            columns
         } else {
             Columns::Named(self.list(Self::name)?)
         };
@@ -274,8 +282,13 @@ impl<'a> Parser<'a> {
                 self.word("and")?;
                 let to = self.operand()?;
                 for (comparison, operand) in [(Comparison::GreaterOrEqual, from), (Comparison::LessOrEqual, to)] {
-                    conditions.push(Condition { column: column.clone(), comparison, operand });
+                    conditions.push(Condition { column: column.clone(), comparison, operands: vec![operand] });
                 }
+            } else if self.take_word("in") {
+                self.symbol("(")?;
+                let operands = self.list(Self::operand)?;
+                self.symbol(")")?;
+                conditions.push(Condition { column, comparison: Comparison::In, operands });
             } else {
                 let comparison = match self.next()? {
                     Token::Symbol("=") => Comparison::Equal,
@@ -285,7 +298,7 @@ impl<'a> Parser<'a> {
                     Token::Symbol(">=") => Comparison::GreaterOrEqual,
                     _ => return None,
                 };
-                conditions.push(Condition { column, comparison, operand: self.operand()? });
+                conditions.push(Condition { column, comparison, operands: vec![self.operand()?] });
             }
             if !self.take_word("and") {
                 return Some(conditions);
@@ -304,6 +317,10 @@ mod tests {
             "SELECT * FROM t WHERE k = ?",
             "select v from t where k between 1 and 5 order by k desc limit 3",
             "select count(*) from t",
+            "select count(*) from t where k >= ? and k < ?",
+            "select max(k) from t",
+            "select * from t where k in (1, ?, 3)",
+            "delete from t where k between 1 and 2",
             "insert into t values (?, ?), (1, 'x')",
             "INSERT INTO t (a, b) VALUES (-1.5, null)",
             "update t set v = v + 1, w = ? where k = ?",
@@ -324,6 +341,10 @@ mod tests {
             "select * from t where a = 1 or b = 2",
             "select * from t where a = b",
             "select distinct a from t",
+            "select max(a), min(a) from t",
+            "select sum(a) from t",
+            "select * from t where a in ()",
+            "select * from t where a in (select 1)",
             "select a from t group by a",
             "insert into t select 1",
             "insert into t values (1) returning a",

@@ -1,7 +1,10 @@
 //! Small shapes bound to a table: names looked up, the key condition recognized.
 
 use super::parser::{Assignment, Columns, Comparison, Condition, Operand, Select, Shape};
+use super::path::{self, Path, Wanted};
+use crate::error::Result;
 use crate::schema::{Schema, Table};
+use crate::values::compare_parameter;
 use gingham_plan::{OutputColumn, RouteSetting, Storage};
 use gingham_types::{SqlType, Value, cast, compare_values};
 use std::cmp::Ordering;
@@ -17,18 +20,24 @@ pub(crate) enum Program {
         columns: Vec<usize>,
         limit: Option<Argument>,
     },
-    /// Rows in key order.
-    Range {
+    /// Rows along a key.
+    Scan {
         table: Arc<Table>,
-        lower: Option<(Argument, bool)>,
-        upper: Option<(Argument, bool)>,
-        reverse: bool,
+        path: Path,
         columns: Vec<usize>,
         limit: Option<Argument>,
     },
-    /// `count(*)`.
+    /// `count(*)` of the rows along a key.
     Count {
         table: Arc<Table>,
+        path: Path,
+    },
+    /// `min` or `max` of a column: that of the first row along a key, or NULL.
+    Extreme {
+        table: Arc<Table>,
+        path: Path,
+        column: usize,
+        name: &'static str,
     },
     /// Rows to add, a value for each column.
     Insert {
@@ -46,6 +55,11 @@ pub(crate) enum Program {
         table: Arc<Table>,
         key: Vec<Argument>,
     },
+    /// The rows along a key to remove.
+    DeleteAll {
+        table: Arc<Table>,
+        path: Path,
+    },
     Begin,
     Commit,
     Rollback,
@@ -56,6 +70,16 @@ pub(crate) enum Program {
 pub(crate) enum Argument {
     Constant(Value),
     Parameter { position: usize, ty: SqlType },
+}
+
+impl Argument {
+    /// The value, to compare with a column.
+    pub(super) fn compared(&self, parameters: &[Value]) -> Result<Value> {
+        match self {
+            Self::Constant(value) => Ok(value.clone()),
+            Self::Parameter { position, ty } => compare_parameter(parameters, *position, *ty),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -73,12 +97,16 @@ impl Program {
     /// The columns of the result; empty for statements without one.
     pub(crate) fn output(&self) -> Vec<OutputColumn> {
         match self {
-            Self::Get { table, columns, .. } | Self::Range { table, columns, .. } => columns
+            Self::Get { table, columns, .. } | Self::Scan { table, columns, .. } => columns
                 .iter()
                 .map(|c| &table.record.columns[*c])
                 .map(|c| OutputColumn { name: c.name.clone(), ty: c.ty })
                 .collect(),
             Self::Count { .. } => vec![OutputColumn { name: "count(*)".into(), ty: SqlType::BigInt }],
+            Self::Extreme { table, column, name, .. } => {
+                let column = &table.record.columns[*column];
+                vec![OutputColumn { name: format!("{name}({})", column.name), ty: column.ty }]
+            }
             _ => Vec::new(),
         }
     }
@@ -108,8 +136,11 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
         }
         Shape::Delete { table, conditions } => {
             let table = row_table(schema, &table)?;
-            let key = bind_key(&table, &conditions)?;
-            Some(Program::Delete { table, key })
+            if let Some(key) = bind_key(&table, &conditions) {
+                return Some(Program::Delete { table, key });
+            }
+            let path = path::find(&table, &conditions, Wanted::default())?;
+            Some(Program::DeleteAll { table, path })
         }
         Shape::Begin => Some(Program::Begin),
         Shape::Commit => Some(Program::Commit),
@@ -128,36 +159,45 @@ fn bind_select(select: Select, schema: &Schema, route: RouteSetting) -> Option<P
     if route == RouteSetting::Column && table.record.storage == Storage::Hybrid {
         return None;
     }
-    let columns = match select.columns {
+    let column_of = |name: &String| table.record.columns.iter().position(|c| c.name == *name);
+    let is_bare = select.order.is_none() && select.limit.is_none();
+    let columns = match &select.columns {
         Columns::Count => {
-            let bare = select.conditions.is_empty() && select.order.is_none() && select.limit.is_none();
-            return bare.then_some(Program::Count { table });
+            let path = path::find(&table, &select.conditions, Wanted { whole_index: true, ..Wanted::default() });
+            let path = if select.conditions.is_empty() { Some(Path::everything()) } else { path };
+            return path.filter(|_| is_bare).map(|path| Program::Count { table, path });
+        }
+        Columns::Extreme(name, greatest) => {
+            let column = column_of(name)?;
+            // A DOUBLE's key does not tell -0 from 0.
+            if !is_bare || table.record.columns[column].ty == SqlType::Double {
+                return None;
+            }
+            let wanted = Wanted { order: Some((column, *greatest)), not_null: true, whole_index: true };
+            let path = path::find(&table, &select.conditions, wanted)?;
+            return Some(Program::Extreme { table, path, column, name: if *greatest { "max" } else { "min" } });
         }
         Columns::All => (0..table.record.columns.len()).collect(),
-        Columns::Named(names) => names
-            .iter()
-            .map(|name| table.record.columns.iter().position(|c| c.name == *name))
-            .collect::<Option<Vec<usize>>>()?,
+        Columns::Named(names) => names.iter().map(column_of).collect::<Option<Vec<usize>>>()?,
     };
     let limit = match select.limit {
         None => None,
         Some(operand) => Some(argument(operand, SqlType::BigInt)?),
     };
-    let reverse = match &select.order {
-        None => false,
-        Some((name, descending)) => {
-            let [key] = table.record.primary_key[..] else { return None };
-            if table.record.columns[key].name != *name {
-                return None;
-            }
-            *descending
-        }
+    let order = match &select.order {
+        None => None,
+        Some((name, descending)) => Some((column_of(name)?, *descending)),
     };
-    if let Some(key) = bind_key(&table, &select.conditions) {
+    if let (None, Some(key)) = (order, bind_key(&table, &select.conditions)) {
         return Some(Program::Get { table, key, columns, limit });
     }
-    let (lower, upper) = bind_range(&table, &select.conditions)?;
-    Some(Program::Range { table, lower, upper, reverse, columns, limit })
+    if select.conditions.is_empty() && order.is_none() {
+        return Some(Program::Scan { table, path: Path::everything(), columns, limit });
+    }
+    // Without a limit, sorting all rows is cheaper than fetching each by an index.
+    let wanted = Wanted { order, not_null: false, whole_index: limit.is_some() };
+    let path = path::find(&table, &select.conditions, wanted)?;
+    Some(Program::Scan { table, path, columns, limit })
 }
 
 /// The key's values, if the conditions are one equality for each of its columns.
@@ -173,35 +213,9 @@ fn bind_key(table: &Table, conditions: &[Condition]) -> Option<Vec<Argument>> {
             if condition.comparison != Comparison::Equal {
                 return None;
             }
-            argument(condition.operand.clone(), definition.ty)
+            argument(condition.operands.first()?.clone(), definition.ty)
         })
         .collect()
-}
-
-type Ends = (Option<(Argument, bool)>, Option<(Argument, bool)>);
-
-/// The ends of a range of a key of one column.
-fn bind_range(table: &Table, conditions: &[Condition]) -> Option<Ends> {
-    let (mut lower, mut upper) = (None, None);
-    for condition in conditions {
-        let [key] = table.record.primary_key[..] else { return None };
-        let definition = &table.record.columns[key];
-        if condition.column != definition.name {
-            return None;
-        }
-        let (end, inclusive) = match condition.comparison {
-            Comparison::Equal => return None,
-            Comparison::Less => (&mut upper, false),
-            Comparison::LessOrEqual => (&mut upper, true),
-            Comparison::Greater => (&mut lower, false),
-            Comparison::GreaterOrEqual => (&mut lower, true),
-        };
-        if end.is_some() {
-            return None;
-        }
-        *end = Some((argument(condition.operand.clone(), definition.ty)?, inclusive));
-    }
-    Some((lower, upper))
 }
 
 fn bind_insert(table: Arc<Table>, names: &[String], rows: Vec<Vec<Operand>>) -> Option<Program> {
@@ -266,7 +280,7 @@ fn bind_assignment(table: &Table, column: usize, assignment: Assignment) -> Opti
 }
 
 /// An operand to compare with a column: constants must be of its type exactly.
-fn argument(operand: Operand, ty: SqlType) -> Option<Argument> {
+pub(super) fn argument(operand: Operand, ty: SqlType) -> Option<Argument> {
     match operand {
         Operand::Parameter(position) => Some(Argument::Parameter { position, ty }),
         Operand::Literal(value) => {

@@ -1,16 +1,27 @@
 //! Running small-shape programs.
 
+use super::path::Path;
 use super::program::{Argument, NewValue, Program};
-use crate::access::{KeyRange, RowBatch, RowScan, RowScanPlan, View, key_range};
+use crate::access::{RowBatch, RowScan, RowScanPlan, View};
+use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
 use crate::table::{Insertion, Writer, duplicate_key};
-use crate::values::{assign_parameter, compare_parameter};
-use gingham_column_store::source::Source;
+use crate::values::assign_parameter;
+use gingham_column_store::source::{Source, Step};
 use gingham_column_store::vector::{Batch, Data, Vector};
-use gingham_plan::SqlError;
+use gingham_plan::{SqlError, Storage};
+use gingham_row_store::{Direction, Read};
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
+
+/// So few rows are always fetched through an index …
+const FETCHED_MIN: u64 = 1024;
+/// … and more where they are at most one in so many: a row fetched costs about as much as
+/// this many scanned in a columnar copy.
+const ROWS_PER_FETCH: u64 = 64;
+/// Rows whose keys are collected before they are deleted.
+const DELETED_AT_ONCE: usize = 1024;
 
 /// What a program that reads gives.
 pub(crate) enum ProgramResult {
@@ -19,7 +30,7 @@ pub(crate) enum ProgramResult {
 }
 
 /// Runs a program that reads.
-pub(crate) fn run(program: &Program, parameters: &[Value], view: &View) -> Result<ProgramResult> {
+pub(crate) fn run(program: &Program, parameters: &[Value], shared: &Arc<Shared>, view: &View) -> Result<ProgramResult> {
     match program {
         Program::Get { table, key, columns, limit } => {
             let wanted = limit.as_ref().map_or(Ok(1), |limit| row_limit(limit, parameters))?;
@@ -43,31 +54,70 @@ pub(crate) fn run(program: &Program, parameters: &[Value], view: &View) -> Resul
             result?;
             Ok(ProgramResult::Batch((rows.rows() > 0).then(|| rows.take())))
         }
-        Program::Range { table, lower, upper, reverse, columns, limit } => {
+        Program::Scan { table, path, columns, limit } => {
             let limit = limit.as_ref().map(|limit| row_limit(limit, parameters)).transpose()?;
-            let Some(range) = range(table, lower.as_ref(), upper.as_ref(), parameters)? else {
-                return Ok(ProgramResult::Batch(None));
-            };
-            let plan = RowScanPlan {
-                table: Arc::clone(table),
-                columns: columns.clone(),
-                locator: false,
-                filters: Vec::new(),
-                dynamic_filters: Vec::new(),
-                limit,
-            };
-            Ok(ProgramResult::Source(Box::new(RowScan::over_range(plan, view.clone(), range, *reverse)?)))
+            let plan = scan_plan(shared, table, columns.clone(), limit);
+            let scan = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+            Ok(ProgramResult::Source(Box::new(scan)))
         }
-        Program::Count { table } => {
-            let rows = view.read(|read| Ok(read.count(table.rows_tree())?))?;
+        Program::Count { table, path } => {
+            let rows = count(table, path, parameters, view)?;
             let vector = Vector::new(Data::Int64(vec![rows as i64]));
             Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(vector)], 1))))
+        }
+        Program::Extreme { table, path, column, .. } => {
+            let plan = scan_plan(shared, table, vec![*column], Some(1));
+            let mut source = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+            loop {
+                match source.next()? {
+                    Step::Batch(batch) => return Ok(ProgramResult::Batch(Some(batch))),
+                    Step::Working => {}
+                    Step::Finished => break,
+                }
+            }
+            let null = Vector::constant(&Value::Null, table.row_layout.types()[*column], 1);
+            Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(null)], 1))))
         }
         _ => Err(SqlError::internal("a program that writes was run as a query").into()),
     }
 }
 
+fn scan_plan(shared: &Arc<Shared>, table: &Arc<Table>, columns: Vec<usize>, limit: Option<u64>) -> RowScanPlan {
+    RowScanPlan {
+        shared: Arc::clone(shared),
+        table: Arc::clone(table),
+        columns,
+        locator: false,
+        filters: Vec::new(),
+        dynamic_filters: Vec::new(),
+        limit,
+    }
+}
+
+/// Rows along a path, from the counts in the tree's inner nodes.
+fn count(table: &Table, path: &Path, parameters: &[Value], view: &View) -> Result<u64> {
+    let access = path.access(table, parameters)?;
+    view.read(|read| {
+        access.ranges.iter().try_fold(0, |sum, (lower, upper)| {
+            let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
+            Ok(sum + read.count_range(access.tree, lower, upper)?)
+        })
+    })
+}
+
 impl Program {
+    /// Whether the program would fetch so many rows through an index that a plan, which
+    /// knows of the columnar copy, is better.
+    pub(crate) fn is_dear(&self, parameters: &[Value], view: &View) -> Result<bool> {
+        let Self::Scan { table, path, limit: None, .. } = self else { return Ok(false) };
+        if path.index.is_none() || path.is_point || table.record.storage != Storage::Hybrid {
+            return Ok(false);
+        }
+        let rows = view.read(|read| Ok(read.count(table.rows_tree())?))?;
+        let fetched = if rows > FETCHED_MIN { count(table, path, parameters, view)? } else { 0 };
+        Ok(fetched > FETCHED_MIN && fetched * ROWS_PER_FETCH > rows)
+    }
+
     /// Whether the program can leave nothing half-done, so that it needs no savepoint:
     /// it checks before its only change.
     pub(crate) fn is_atomic(&self) -> bool {
@@ -78,13 +128,14 @@ impl Program {
                 is_alone(table) && !assignments.iter().any(|(column, _)| table.record.primary_key.contains(column))
             }
             Self::Delete { table, .. } => is_alone(table),
+            Self::DeleteAll { .. } => false,
             _ => true,
         }
     }
 
     /// Whether the program changes rows.
     pub(crate) const fn writes(&self) -> bool {
-        matches!(self, Self::Insert { .. } | Self::Update { .. } | Self::Delete { .. })
+        matches!(self, Self::Insert { .. } | Self::Update { .. } | Self::Delete { .. } | Self::DeleteAll { .. })
     }
 
     /// Runs a program that writes; the number of rows changed.
@@ -123,6 +174,7 @@ impl Program {
                 writer.delete(table, &locator, &old)?;
                 Ok(1)
             }
+            Self::DeleteAll { table, path } => delete_all(table, path, parameters, writer),
             _ => Ok(0),
         }
     }
@@ -133,18 +185,46 @@ fn is_alone(table: &Table) -> bool {
     table.indexes.is_empty() && table.children.is_empty()
 }
 
-fn compared(argument: &Argument, parameters: &[Value]) -> Result<Value> {
-    match argument {
-        Argument::Constant(value) => Ok(value.clone()),
-        Argument::Parameter { position, ty } => compare_parameter(parameters, *position, *ty),
+/// Deletes the rows along a path, some at a time: a cursor that is open while pages
+/// change would make them be copied.
+fn delete_all(table: &Table, path: &Path, parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
+    let access = path.access(table, parameters)?;
+    let mut deleted = 0;
+    for (lower, upper) in &access.ranges {
+        let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
+        loop {
+            let mut locators = Vec::new();
+            let mut cursor = writer.transaction.cursor(access.tree, lower, upper, Direction::Forward)?;
+            while locators.len() < DELETED_AT_ONCE
+                && let Some((key, _)) = cursor.next()?
+            {
+                let from = match access.index {
+                    Some(position) => table.indexes[position].layout.encoded_bytes(key)?,
+                    None => 0,
+                };
+                locators.push(key[from..].to_vec());
+            }
+            drop(cursor);
+            for locator in &locators {
+                // A row that refers to one before it may have gone with that.
+                if let Some(row) = writer.read_row(table, locator)? {
+                    writer.delete(table, locator, &row)?;
+                    deleted += 1;
+                }
+            }
+            if locators.len() < DELETED_AT_ONCE {
+                break;
+            }
+        }
     }
+    Ok(deleted)
 }
 
 /// The key's bytes; `None` when a value is NULL, which equals nothing.
 fn locator(table: &Table, key: &[Argument], parameters: &[Value]) -> Result<Option<Vec<u8>>> {
     let mut values = Vec::with_capacity(key.len());
     for argument in key {
-        match compared(argument, parameters)? {
+        match argument.compared(parameters)? {
             Value::Null => return Ok(None),
             value => values.push(value),
         }
@@ -154,30 +234,8 @@ fn locator(table: &Table, key: &[Argument], parameters: &[Value]) -> Result<Opti
     Ok(Some(bytes))
 }
 
-fn range(
-    table: &Table,
-    lower: Option<&(Argument, bool)>,
-    upper: Option<&(Argument, bool)>,
-    parameters: &[Value],
-) -> Result<Option<KeyRange>> {
-    let mut ends = [None, None];
-    for (end, bound) in ends.iter_mut().zip([lower, upper]) {
-        if let Some((argument, inclusive)) = bound {
-            let value = compared(argument, parameters)?;
-            if value.is_null() {
-                return Ok(None);
-            }
-            let mut key = Vec::new();
-            table.key_layout.encode(&[value], &mut key)?;
-            *end = Some((key, *inclusive));
-        }
-    }
-    let [first, last] = ends;
-    Ok(Some(key_range(&[], first, last)))
-}
-
 fn row_limit(limit: &Argument, parameters: &[Value]) -> Result<u64> {
-    match compared(limit, parameters)? {
+    match limit.compared(parameters)? {
         Value::Null => Ok(u64::MAX),
         Value::Int(rows) => {
             u64::try_from(rows).map_err(|_| SqlError::new("2201W", "LIMIT must not be negative").into())
@@ -191,7 +249,7 @@ fn new_value(value: &NewValue, old: &[Value], ty: SqlType, parameters: &[Value])
         NewValue::Argument(Argument::Constant(value)) => Ok(value.clone()),
         NewValue::Argument(Argument::Parameter { position, ty }) => assign_parameter(parameters, *position, *ty),
         NewValue::Add { column, minus, argument } => {
-            let (Value::Int(left), Value::Int(right)) = (&old[*column], compared(argument, parameters)?) else {
+            let (Value::Int(left), Value::Int(right)) = (&old[*column], argument.compared(parameters)?) else {
                 return Ok(Value::Null);
             };
             let sum = if *minus { left.checked_sub(right) } else { left.checked_add(right) };

@@ -82,9 +82,12 @@ impl Table {
             .map(|index| Index {
                 info: index.info.clone(),
                 tree: TreeId(index.tree),
-                layout: KeyLayout::new(
-                    index.info.columns.iter().map(|(c, desc)| key_column(types[*c], true, *desc)).collect(),
-                ),
+                layout: KeyLayout::new(match &index.info.special {
+                    None => index.info.columns.iter().map(|(c, desc)| key_column(types[*c], true, *desc)).collect(),
+                    Some(special) => {
+                        special.keys.iter().map(|(key, desc)| key_column(key.expr.ty(), true, *desc)).collect()
+                    }
+                }),
             })
             .collect();
         Self {

@@ -1,6 +1,7 @@
 //! A table's record in the schema tree.
 
 use gingham_plan::{CheckInfo, ColumnInfo, ForeignKeyInfo, Generated, IndexInfo, Storage, TableId};
+use gingham_types::SqlType;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is stored about a table but its contents and statistics.
@@ -42,7 +43,7 @@ impl TableRecord {
     /// Checks what the rest of the engine takes for granted of a record.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let columns = self.columns.len();
-        let indexed = self.indexes.iter().flat_map(|i| i.info.columns.iter().map(|(c, _)| *c));
+        let indexed = self.indexes.iter().flat_map(|i| i.info.columns_read());
         let referring = self.foreign_keys.iter().flat_map(|key| key.columns.iter().copied());
         let computed = self.columns.iter().filter_map(|column| match &column.generated {
             Some(Generated::Stored(expr)) => Some(expr),
@@ -52,6 +53,10 @@ impl TableRecord {
         let mut named = self.primary_key.iter().copied().chain(indexed).chain(referring).chain(read);
         if columns == 0 || named.any(|c| c >= columns) {
             return Err(format!("the record of table {} names columns it does not have", self.name));
+        }
+        let mut keys = self.indexes.iter().filter_map(|i| i.info.special.as_ref()).flat_map(|special| &special.keys);
+        if keys.any(|(key, _)| matches!(key.expr.ty(), SqlType::Null | SqlType::Interval)) {
+            return Err(format!("the record of table {} has an index on what has no key", self.name));
         }
         Ok(())
     }

@@ -95,11 +95,14 @@ fn insert_slice(
         rows.push(|out| Ok(table.row_layout.encode(&row, out)?))?;
         let locator = keys.get(position - slice.start);
         for (entries, index) in indexes.iter_mut().zip(&table.indexes) {
-            let prefix = index::prefix(index, &row)?;
-            entries.is_unique.push(index.info.unique && !index::has_null(index, &row));
-            entries.values_bytes.push(prefix.len());
+            let Some(values) = index::entry_values(index, &row)? else { continue };
+            entries.rows.push(position - slice.start);
+            entries.is_unique.push(index.info.unique && !index::has_null(&values));
+            let values_bytes = &mut entries.values_bytes;
             entries.keys.push(|out| {
-                out.extend_from_slice(&prefix);
+                let start = out.len();
+                index.layout.encode(&values, out)?;
+                values_bytes.push(out.len() - start);
                 out.extend_from_slice(locator);
                 Ok(())
             })?;
@@ -144,10 +147,12 @@ fn is_above(transaction: &Transaction, tree: TreeId, key: &[u8]) -> Result<bool>
     Ok(cursor.next()?.is_none_or(|(last, _)| last < key))
 }
 
-/// The entries of a slice in one index.
+/// The entries of a slice in one index, which may leave rows out.
 #[derive(Default)]
 struct IndexEntries {
     keys: Strings,
+    /// Which row of the slice each is for.
+    rows: Vec<usize>,
     /// Bytes of each key that the indexed values take; the locator follows.
     values_bytes: Vec<usize>,
     /// Whether no other entry may have the same values.
@@ -164,18 +169,21 @@ impl IndexEntries {
         let order = self.keys.order();
         let at = |position: usize| order.as_ref().map_or(position, |order| order[position] as usize);
         let count = self.values_bytes.len();
+        if count == 0 {
+            return Ok(None);
+        }
         let locator = |row: usize| self.keys.get(row)[self.values_bytes[row]..].to_vec();
         for position in 1..count {
             let (before, row) = (at(position - 1), at(position));
             if self.is_unique[before] && self.is_unique[row] && self.values(before) == self.values(row) {
-                return Ok(Some((locator(before), row)));
+                return Ok(Some((locator(before), self.rows[row])));
             }
         }
         // Equal values of another row are below them or, with a greater locator, above.
         if !is_above(transaction, tree, self.values(at(0)))? {
             for row in (0..count).map(at).filter(|row| self.is_unique[*row]) {
                 if let Some(found) = index::find_by_index(transaction, tree, self.values(row))? {
-                    return Ok(Some((found, row)));
+                    return Ok(Some((found, self.rows[row])));
                 }
             }
         }

@@ -4,26 +4,23 @@
 //! is deleted by putting its row id into the marks tree; rows inserted one by one wait
 //! in the row tree (the delta) until a bulk load or a refresh writes them.
 
-use super::{duplicate_key, index, row_id_key, row_id_of};
+use super::{duplicate_key, group_of, index, row_id_key, row_id_of};
+use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use arrow_array::RecordBatch;
 use gingham_column_store::expression::Predicates;
-use gingham_column_store::source::{Source, Step};
-use gingham_column_store::storage::{
-    ChunkCache, ColumnScan, ExtentReader, RowGroupBuilder, RowGroupMeta, RowMask, ScanGroup, ScanMetrics, ScanRequest,
-};
+use gingham_column_store::storage::{ExtentReader, RowGroupBuilder, RowGroupMeta, read_rows};
 use gingham_column_store::vector::Batch;
 use gingham_plan::{SqlError, Storage};
 use gingham_row_store::{Direction, EXTENT_REFERENCE_BYTES, Extent, Read, Transaction};
 use gingham_types::Value;
 use std::ops::Bound;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// A group's record: the extent, so that it can be freed and found in caches without
 /// reading on, then the metadata.
-pub(super) fn put_group(transaction: &mut Transaction, table: &Table, key: &[u8], meta: &RowGroupMeta) -> Result<()> {
+pub(crate) fn put_group(transaction: &mut Transaction, table: &Table, key: &[u8], meta: &RowGroupMeta) -> Result<()> {
     let mut record = meta.extent.encode().to_vec();
     record.extend(meta.encode());
     transaction.put(table.groups_tree(), key, &record)?;
@@ -190,59 +187,58 @@ fn refuse_null(table: &Table, column: &gingham_plan::ColumnInfo, has_null: bool)
     Ok(())
 }
 
-/// The content of one extent, read whole.
-struct LoadedExtent(Vec<u8>);
+/// The extents of one state of the database.
+pub(crate) struct Extents<'a>(pub(crate) &'a dyn Read);
 
-impl ExtentReader for LoadedExtent {
-    fn read(&self, _: &Extent, offset: u64, buffer: &mut [u8]) -> gingham_column_store::Result<()> {
-        let start = usize::try_from(offset).unwrap_or(usize::MAX);
-        match self.0.get(start..start.saturating_add(buffer.len())) {
-            Some(bytes) => {
-                buffer.copy_from_slice(bytes);
-                Ok(())
-            }
-            None => Err(gingham_column_store::Error::Corrupt("a chunk lies outside its extent".into())),
-        }
+impl ExtentReader for Extents<'_> {
+    fn read(&self, extent: &Extent, offset: u64, buffer: &mut [u8]) -> gingham_column_store::Result<()> {
+        Ok(self.0.read_extent(extent, offset, buffer)?)
     }
 }
 
-/// The values of one row of a group; `None` if it is not there or deleted.
-pub(crate) fn read_column_row(read: &dyn Read, table: &Table, row_id: i64) -> Result<Option<Vec<Value>>> {
+/// Whether there is a row of this locator.
+pub(crate) fn row_exists(read: &dyn Read, table: &Table, locator: &[u8]) -> Result<bool> {
+    if read.contains(table.rows_tree(), locator)? {
+        return Ok(true);
+    }
+    if table.record.storage != Storage::Column || read.contains(table.marks_tree(), locator)? {
+        return Ok(false);
+    }
+    let id = row_id_of(locator)?;
+    let mut cursor =
+        read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(locator), Direction::Reverse)?;
+    let Some((first, record)) = cursor.next()? else { return Ok(false) };
+    Ok(id - row_id_of(first)? < i64::from(RowGroupMeta::decode(split_group(record)?.1)?.rows))
+}
+
+/// The values of one row of a group, those of `columns` (others are NULL); `None` if it
+/// is not there or deleted. Chunks come from the cache, so that looking up many rows of a
+/// group decodes it once.
+pub(crate) fn read_column_row(
+    read: &dyn Read,
+    shared: &Shared,
+    table: &Table,
+    row_id: i64,
+    columns: &[usize],
+) -> Result<Option<Vec<Value>>> {
     let key = row_id_key(row_id);
     if read.contains(table.marks_tree(), &key)? {
         return Ok(None);
     }
     let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
     let Some((first, record)) = cursor.next()? else { return Ok(None) };
-    let position = (row_id - row_id_of(first)?) as usize;
-    let (extent, meta) = split_group(record)?;
-    let meta = RowGroupMeta::decode(meta)?;
-    if position >= meta.rows as usize {
+    let meta = group_of(shared, first, record)?;
+    let position = row_id - row_id_of(first)?;
+    let Some(position) = u32::try_from(position).ok().filter(|position| *position < meta.rows) else {
         return Ok(None);
-    }
-    let mut bytes = vec![0; usize::try_from(extent.bytes).unwrap_or(usize::MAX)];
-    read.read_extent(&extent, 0, &mut bytes)?;
-    let others: RowMask = (0..meta.rows as usize).filter(|row| *row != position).collect();
+    };
     let types = table.row_layout.types();
-    let request = ScanRequest { types: types.to_vec(), columns: (0..types.len()).collect(), ..ScanRequest::default() };
-    let group = ScanGroup { meta: Arc::new(meta), deleted: Some(Arc::new(others)) };
-    let mut scan = ColumnScan::new(
-        request,
-        vec![group],
-        Rc::new(LoadedExtent(bytes)),
-        Arc::new(ChunkCache::new(0)),
-        Rc::new(select),
-        Arc::new(ScanMetrics::default()),
-    );
-    loop {
-        match scan.next()? {
-            Step::Batch(batch) => {
-                return Ok(Some(batch.columns.iter().zip(types).map(|(c, ty)| c.value(0, *ty)).collect()));
-            }
-            Step::Working => {}
-            Step::Finished => return Ok(None),
-        }
+    let batch = read_rows(&meta, &[position], types, columns, &Extents(read), &shared.chunks)?;
+    let mut row = vec![Value::Null; types.len()];
+    for (column, vector) in columns.iter().zip(&batch.columns) {
+        row[*column] = vector.value(0, types[*column]);
     }
+    Ok(Some(row))
 }
 
 /// The rows of a batch that satisfy constant-resolved filters, as the scan asks for them.

@@ -1,27 +1,46 @@
 //! Secondary indexes: trees from the indexed values to locators.
 //!
-//! An entry's key is the encoded columns followed by the row's locator, its value is
+//! An entry's key is the encoded values followed by the row's locator, its value is
 //! empty. So entries are distinct even where values repeat, a range of values is a
 //! range of keys, and uniqueness is the absence of an entry with the same prefix. A
 //! NULL is equal to nothing: it never conflicts.
 
 use crate::error::Result;
 use crate::schema::{Index, Table};
-use gingham_plan::Storage;
+use gingham_column_store::expression::evaluate_row;
+use gingham_plan::StoredExpr;
 use gingham_row_store::{Direction, Read, Transaction, TreeId};
 use gingham_types::Value;
 use std::ops::Bound;
 
-/// The encoded columns of `row` in the index.
-pub(super) fn prefix(index: &Index, row: &[Value]) -> Result<Vec<u8>> {
-    let values: Vec<Value> = index.info.columns.iter().map(|(column, _)| row[*column].clone()).collect();
-    let mut key = Vec::new();
-    index.layout.encode(&values, &mut key)?;
-    Ok(key)
+/// The values of a row's entry; `None` if the index leaves the row out.
+pub(crate) fn entry_values(index: &Index, row: &[Value]) -> Result<Option<Vec<Value>>> {
+    let Some(special) = &index.info.special else {
+        return Ok(Some(index.info.columns.iter().map(|(column, _)| row[*column].clone()).collect()));
+    };
+    if let Some(predicate) = &special.predicate
+        && evaluate_row(&predicate.expr, row)? != Value::Boolean(true)
+    {
+        return Ok(None);
+    }
+    let value = |(key, _): &(StoredExpr, bool)| match key.column() {
+        Some(column) => Ok(row[column].clone()),
+        None => Ok(evaluate_row(&key.expr, row)?),
+    };
+    special.keys.iter().map(value).collect::<Result<_>>().map(Some)
 }
 
-pub(super) fn has_null(index: &Index, row: &[Value]) -> bool {
-    index.info.columns.iter().any(|(column, _)| row[*column].is_null())
+/// The key of a row's entry but for the locator; `None` if the index leaves the row out.
+pub(crate) fn entry_key(index: &Index, row: &[Value]) -> Result<Option<Vec<u8>>> {
+    let Some(values) = entry_values(index, row)? else { return Ok(None) };
+    let mut key = Vec::new();
+    index.layout.encode(&values, &mut key)?;
+    Ok(Some(key))
+}
+
+/// Whether a value is NULL, so that the entry conflicts with none.
+pub(crate) fn has_null(values: &[Value]) -> bool {
+    values.iter().any(Value::is_null)
 }
 
 /// The least key past all keys that start with `prefix`; unbounded if there is none.
@@ -38,10 +57,17 @@ pub(crate) fn prefix_end(prefix: &[u8]) -> Bound<Vec<u8>> {
 
 /// The locator of a row that a unique index has under the same values as `row`.
 pub(crate) fn find_conflict(read: &impl Read, index: &Index, row: &[Value]) -> Result<Option<Vec<u8>>> {
-    if !index.info.unique || has_null(index, row) {
+    if !index.info.unique {
         return Ok(None);
     }
-    find_by_index(read, index.tree, &prefix(index, row)?)
+    match entry_values(index, row)? {
+        Some(values) if !has_null(&values) => {
+            let mut key = Vec::new();
+            index.layout.encode(&values, &mut key)?;
+            find_by_index(read, index.tree, &key)
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The locator of the first entry with the encoded values `prefix`.
@@ -54,9 +80,10 @@ pub(super) fn find_by_index(read: &impl Read, tree: TreeId, prefix: &[u8]) -> Re
 
 pub(crate) fn add_entries(transaction: &mut Transaction, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
     for index in &table.indexes {
-        let mut key = prefix(index, row)?;
-        key.extend_from_slice(locator);
-        transaction.put(index.tree, &key, &[])?;
+        if let Some(mut key) = entry_key(index, row)? {
+            key.extend_from_slice(locator);
+            transaction.put(index.tree, &key, &[])?;
+        }
     }
     Ok(())
 }
@@ -68,9 +95,10 @@ pub(crate) fn remove_entries(
     row: &[Value],
 ) -> Result<()> {
     for index in &table.indexes {
-        let mut key = prefix(index, row)?;
-        key.extend_from_slice(locator);
-        transaction.delete(index.tree, &key)?;
+        if let Some(mut key) = entry_key(index, row)? {
+            key.extend_from_slice(locator);
+            transaction.delete(index.tree, &key)?;
+        }
     }
     Ok(())
 }
@@ -84,33 +112,48 @@ pub(crate) fn change_entries(
     new: &[Value],
 ) -> Result<()> {
     for index in &table.indexes {
-        let (mut before, mut after) = (prefix(index, old)?, prefix(index, new)?);
-        if before != after {
-            before.extend_from_slice(locator);
-            after.extend_from_slice(locator);
-            transaction.delete(index.tree, &before)?;
-            transaction.put(index.tree, &after, &[])?;
+        let (before, after) = (entry_key(index, old)?, entry_key(index, new)?);
+        if before == after {
+            continue;
+        }
+        if let Some(mut key) = before {
+            key.extend_from_slice(locator);
+            transaction.delete(index.tree, &key)?;
+        }
+        if let Some(mut key) = after {
+            key.extend_from_slice(locator);
+            transaction.put(index.tree, &key, &[])?;
         }
     }
     Ok(())
+}
+
+/// Whether a row's entry in a unique index moves, so that it has to be checked anew.
+pub(crate) fn unique_moves(table: &Table, old: &[Value], new: &[Value]) -> Result<bool> {
+    for index in table.indexes.iter().filter(|index| index.info.unique) {
+        if entry_key(index, old)? != entry_key(index, new)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Fills a new index from the rows there are, in key order. Returns the values of a
 /// row that a unique index cannot take.
 pub(crate) fn fill_index(
     transaction: &mut Transaction,
-    table: &Table,
     index: &Index,
     rows: &mut dyn Iterator<Item = Result<(Vec<u8>, Vec<Value>)>>,
 ) -> Result<Option<Vec<Value>>> {
-    debug_assert!(table.record.storage != Storage::Column || index.info.unique || !index.info.columns.is_empty());
     let mut entries = Vec::new();
     for row in rows {
         let (locator, row) = row?;
-        let mut key = prefix(index, &row)?;
+        let Some(values) = entry_values(index, &row)? else { continue };
+        let mut key = Vec::new();
+        index.layout.encode(&values, &mut key)?;
         let values_bytes = key.len();
         key.extend_from_slice(&locator);
-        entries.push((key, values_bytes, has_null(index, &row)));
+        entries.push((key, values_bytes, has_null(&values)));
     }
     entries.sort_unstable();
     if index.info.unique {

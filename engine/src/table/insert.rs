@@ -60,11 +60,7 @@ pub(super) fn replace_in_place(
     state: &mut TableState,
 ) -> Result<bool> {
     let key_moves = !table.has_row_id() && table.record.primary_key.iter().any(|c| old[*c] != new[*c]);
-    let unique_moves = table
-        .indexes
-        .iter()
-        .any(|i| i.info.unique && i.info.columns.iter().any(|(column, _)| old[*column] != new[*column]));
-    if key_moves || unique_moves || !transaction.contains(table.rows_tree(), locator)? {
+    if key_moves || index::unique_moves(table, old, new)? || !transaction.contains(table.rows_tree(), locator)? {
         return Ok(false);
     }
     index::change_entries(transaction, table, locator, old, new)?;

@@ -14,10 +14,12 @@ mod insert;
 mod load;
 mod references;
 
-pub(crate) use column::{ColumnLoad, group_metas, read_column_row, select, split_group};
-pub(crate) use copy::{copy_is_due, ranges, refresh_copy, uncopied_rows};
+pub(crate) use column::{
+    ColumnLoad, Extents, group_metas, put_group, read_column_row, row_exists, select, split_group,
+};
+pub(crate) use copy::{CopyRange, copy_is_due, ranges, refresh_copy, uncopied_rows};
 pub(crate) use identity::{column as identity_column, last_number};
-pub(crate) use index::{fill_index, prefix_end};
+pub(crate) use index::{entry_key, fill_index, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
 
 use crate::database::Shared;
@@ -50,6 +52,7 @@ pub(crate) struct TableState {
 
 /// A write transaction and what is remembered with it.
 pub(crate) struct Writer<'a> {
+    pub(crate) shared: &'a Shared,
     pub(crate) transaction: &'a mut Transaction,
     pub(crate) states: &'a mut HashMap<TableId, TableState>,
     /// What the statement has to settle when its rows are changed.
@@ -137,7 +140,8 @@ impl Writer<'_> {
         match self.transaction.get(table.rows_tree(), locator)? {
             Some(bytes) => Ok(Some(table.row_layout.decode_all(&bytes)?)),
             None if table.record.storage == Storage::Column => {
-                read_column_row(&*self.transaction, table, row_id_of(locator)?)
+                let columns: Vec<usize> = (0..table.record.columns.len()).collect();
+                read_column_row(&*self.transaction, self.shared, table, row_id_of(locator)?, &columns)
             }
             None => Ok(None),
         }
@@ -236,14 +240,22 @@ fn shortened(value: &Value) -> String {
 
 /// 23505 for a key that exists.
 pub(crate) fn duplicate_key(table: &Table, index: Option<usize>, row: &[Value]) -> SqlError {
-    let (what, columns): (String, Vec<usize>) = match index.map(|i| &table.indexes[i].info) {
-        Some(info) if !info.name.is_empty() => {
-            (format!("index \"{}\"", info.name), info.columns.iter().map(|(c, _)| *c).collect())
-        }
-        _ => ("the primary key".to_owned(), table.record.primary_key.clone()),
+    let named = index.map(|i| &table.indexes[i]).filter(|index| !index.info.name.is_empty());
+    let what = named.map_or("the primary key".to_owned(), |index| format!("index \"{}\"", index.info.name));
+    let column = |c: &usize| table.record.columns[*c].name.as_str();
+    let names: Vec<&str> = match named.map(|index| &index.info) {
+        Some(info) => match &info.special {
+            Some(special) => special.keys.iter().map(|(key, _)| key.sql.as_str()).collect(),
+            None => info.columns.iter().map(|(c, _)| column(c)).collect(),
+        },
+        None => table.record.primary_key.iter().map(column).collect(),
     };
-    let names: Vec<&str> = columns.iter().map(|c| table.record.columns[*c].name.as_str()).collect();
-    let values: Vec<String> = columns.iter().map(|c| shortened(&row[*c])).collect();
+    let values = match named {
+        // The values are there: they have just been found to conflict.
+        Some(index) => index::entry_values(index, row).ok().flatten().unwrap_or_default(),
+        None => table.key_values(row),
+    };
+    let values: Vec<String> = values.iter().map(shortened).collect();
     SqlError::new(
         "23505",
         format!(

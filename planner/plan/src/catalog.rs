@@ -107,10 +107,51 @@ pub struct IndexInfo {
     pub id: IndexId,
     /// Folded name.
     pub name: String,
-    /// Column ordinals and whether each is descending.
+    /// Column ordinals and whether each is descending; none if the index is special.
     pub columns: Vec<(usize, bool)>,
     /// Whether equal keys (without NULL) are refused.
     pub unique: bool,
+    /// What an index has instead of columns of every row.
+    pub special: Option<SpecialIndex>,
+}
+
+/// An index on expressions, or of some rows only. Whoever looks for an index over certain
+/// columns never finds one of these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpecialIndex {
+    /// What the entries are ordered by, and whether each descends; also plain columns.
+    pub keys: Vec<(StoredExpr, bool)>,
+    /// Only rows for which this is true have an entry.
+    pub predicate: Option<StoredExpr>,
+}
+
+impl IndexInfo {
+    /// The columns that the index keeps unique in all rows, if there are such.
+    pub fn unique_columns(&self) -> Option<Vec<usize>> {
+        let is_plain = self.unique && self.special.is_none();
+        is_plain.then(|| self.columns.iter().map(|(column, _)| *column).collect())
+    }
+
+    /// The ordinals of every column that a row's entry depends on.
+    pub fn columns_read(&self) -> Vec<usize> {
+        let mut ordinals: Vec<usize> = self.columns.iter().map(|(column, _)| *column).collect();
+        if let Some(special) = &self.special {
+            let stored = special.keys.iter().map(|(key, _)| key).chain(&special.predicate);
+            ordinals.extend(stored.flat_map(StoredExpr::columns));
+            ordinals.sort_unstable();
+            ordinals.dedup();
+        }
+        ordinals
+    }
+
+    /// The columns whose values an entry has, in the entry's order; `None` stands for an
+    /// expression.
+    pub fn entry_columns(&self) -> Vec<Option<usize>> {
+        match &self.special {
+            None => self.columns.iter().map(|(column, _)| Some(*column)).collect(),
+            Some(special) => special.keys.iter().map(|(key, _)| key.column()).collect(),
+        }
+    }
 }
 
 /// What is known of a table's contents. Counts are exact where the store keeps them
@@ -173,5 +214,22 @@ impl TableInfo {
     /// The ordinal of a folded column name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)
+    }
+
+    /// The index of a number.
+    pub fn index_by_id(&self, id: IndexId) -> Option<&IndexInfo> {
+        self.indexes.iter().find(|i| i.id == id)
+    }
+
+    /// Whether an entry of `index` has the values of all of these columns, so that the
+    /// row need not be read. A DOUBLE's key does not tell -0 from 0.
+    pub fn index_has(&self, index: &IndexInfo, mut columns: impl Iterator<Item = usize>) -> bool {
+        // A column table's entries lead to row ids, not to keys.
+        let key: &[usize] = if self.storage == Storage::Column { &[] } else { &self.primary_key };
+        let entry = index.entry_columns();
+        columns.all(|c| {
+            let has = key.contains(&c) || entry.contains(&Some(c));
+            has && self.columns.get(c).is_some_and(|column| column.ty != SqlType::Double)
+        })
     }
 }

@@ -17,6 +17,14 @@ pub struct StoredExpr {
 }
 
 impl StoredExpr {
+    /// The ordinal, if this is a column and nothing else.
+    pub const fn column(&self) -> Option<usize> {
+        match self.expr {
+            Expr::Column { index, .. } => Some(index),
+            _ => None,
+        }
+    }
+
     /// The ordinals of the columns it reads, ascending.
     pub fn columns(&self) -> Vec<usize> {
         let mut ordinals = Vec::new();

@@ -107,7 +107,10 @@ fn write_scan(text: &mut String, scan: &Scan, table: Option<&TableInfo>) -> fmt:
     };
     let route = match &scan.route {
         Route::Column => "column".to_owned(),
-        Route::Row(access) => format!("row {}", describe_access(access, table)),
+        Route::Row(access) => {
+            let only = table.is_some_and(|t| scan.reads_index_only(t));
+            format!("row {}{}", describe_access(access, table), if only { " only" } else { "" })
+        }
     };
     let columns: Vec<String> = scan.columns.iter().map(|c| name(*c)).collect();
     write!(text, "Scan {} route={route} columns=[{}]", scan.name, columns.join(", "))?;
@@ -141,7 +144,14 @@ fn describe_access(access: &RowAccess, table: Option<&TableInfo>) -> String {
     match access {
         RowAccess::Full { reverse } => if *reverse { "full descending" } else { "full" }.to_owned(),
         RowAccess::Keys { index, keys } => format!("{} keys={}", index_name(index), keys.len()),
-        RowAccess::Range { index, equal, lower, upper, reverse } => {
+        RowAccess::Lookup { index, equal, filter } => {
+            let mut text = index_name(index);
+            if !equal.is_empty() {
+                text += &format!(" = ({})", list(equal, ", "));
+            }
+            text + &format!(" keys of f{}", filter.0)
+        }
+        RowAccess::Range { index, equal, lower, upper, reverse, not_null } => {
             let mut text = index_name(index);
             if !equal.is_empty() {
                 text += &format!(" = ({})", list(equal, ", "));
@@ -151,6 +161,7 @@ fn describe_access(access: &RowAccess, table: Option<&TableInfo>) -> String {
             };
             text += &lower.as_ref().map(|b| bound(b, ">=", ">")).unwrap_or_default();
             text += &upper.as_ref().map(|b| bound(b, "<=", "<")).unwrap_or_default();
+            text += if *not_null { " not NULL" } else { "" };
             text + if *reverse { " descending" } else { "" }
         }
     }

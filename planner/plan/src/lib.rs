@@ -16,7 +16,8 @@ mod statement;
 mod window;
 
 pub use catalog::{
-    Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo,
+    Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, SpecialIndex, Storage, TableId, TableInfo,
+    TableStatistics, ViewInfo,
 };
 pub use constraint::{CheckInfo, ForeignAction, ForeignKeyInfo, Generated, StoredExpr};
 pub use error::SqlError;

@@ -1,6 +1,6 @@
 //! Physical operators.
 
-use crate::{AggregateCall, Expr, IndexId, TableId, Window};
+use crate::{AggregateCall, Expr, IndexId, TableId, TableInfo, Window};
 use gingham_types::SqlType;
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,9 @@ pub enum RowAccess {
         upper: Option<KeyBound>,
         /// Descending key order.
         reverse: bool,
+        /// Only entries whose next key column is not NULL. Those with a bound on it are
+        /// never NULL.
+        not_null: bool,
     },
     /// Single keys, each a prefix of the key columns, read in key order without repeats.
     Keys {
@@ -141,6 +144,38 @@ pub enum RowAccess {
         /// Keys, all of one length.
         keys: Vec<Vec<Expr>>,
     },
+    /// The keys that a join's build side has: a nested index join. Where it has too many
+    /// to list, the whole table.
+    Lookup {
+        /// Which index.
+        index: Option<IndexId>,
+        /// Values that the leading key columns equal.
+        equal: Vec<Expr>,
+        /// Gives the values of the next key column; also one of the scan's dynamic filters.
+        filter: FilterId,
+    },
+}
+
+impl RowAccess {
+    /// The index that is walked; `None` is the primary key.
+    pub const fn index(&self) -> Option<IndexId> {
+        match self {
+            Self::Full { .. } => None,
+            Self::Range { index, .. } | Self::Keys { index, .. } | Self::Lookup { index, .. } => *index,
+        }
+    }
+
+    /// The expressions that say where to look.
+    pub fn expressions_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Self::Full { .. } => Vec::new(),
+            Self::Range { equal, lower, upper, .. } => {
+                equal.iter_mut().chain(lower.iter_mut().chain(upper).map(|bound| &mut bound.value)).collect()
+            }
+            Self::Keys { keys, .. } => keys.iter_mut().flatten().collect(),
+            Self::Lookup { equal, .. } => equal.iter_mut().collect(),
+        }
+    }
 }
 
 /// One end of a key range.
@@ -289,6 +324,25 @@ pub struct SortKey {
     pub descending: bool,
     /// NULLs before everything else, whichever the direction.
     pub nulls_first: bool,
+}
+
+impl Scan {
+    /// Whether the entries of a secondary index have every column that is wanted, so that
+    /// rows are not read.
+    pub fn reads_index_only(&self, table: &TableInfo) -> bool {
+        let Route::Row(access) = &self.route else { return false };
+        let Some(index) = access.index().and_then(|id| table.index_by_id(id)) else { return false };
+        let mut filtered = Vec::new();
+        self.filters.iter().for_each(|filter| {
+            filter.visit(&mut |e| {
+                if let Expr::Column { index, .. } = e {
+                    filtered.push(*index);
+                }
+            });
+        });
+        let dynamic = self.dynamic_filters.iter().map(|f| f.column);
+        table.index_has(index, self.columns.iter().copied().chain(filtered).chain(dynamic))
+    }
 }
 
 impl Node {

@@ -1,6 +1,6 @@
 //! Planned statements.
 
-use crate::{CheckInfo, Expr, ForeignKeyInfo, Generated, Node, Storage, StoredExpr, TableId};
+use crate::{CheckInfo, Expr, ForeignKeyInfo, Generated, Node, SpecialIndex, Storage, StoredExpr, TableId};
 use gingham_types::{SqlType, Value};
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +113,8 @@ pub enum Statement {
     Checkpoint,
     /// COPY table FROM 'file'.
     CopyFrom(CopyFrom),
+    /// VACUUM.
+    Vacuum,
     /// EXPLAIN [ANALYZE] statement.
     Explain {
         /// ANALYZE: run it and report rows and time.
@@ -253,8 +255,10 @@ pub struct CreateIndex {
     pub name: String,
     /// On which table.
     pub table: TableId,
-    /// Ordinals, and whether descending.
+    /// Ordinals, and whether descending; none if the index is special.
     pub columns: Vec<(usize, bool)>,
+    /// Expressions and WHERE.
+    pub special: Option<SpecialIndex>,
     /// UNIQUE.
     pub unique: bool,
     /// IF NOT EXISTS.

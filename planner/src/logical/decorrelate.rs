@@ -8,7 +8,7 @@
 
 use super::{Columns, Id, IdSet, Join, Rel, columns_of, push_conjuncts, substitute, uses_only};
 use crate::convert::fold;
-use gingham_plan::{AggregateFunction, BinaryOp, Catalog, Expr, JoinKind};
+use gingham_plan::{AggregateFunction, BinaryOp, Catalog, Expr, IndexInfo, JoinKind};
 use gingham_types::{SqlType, Value};
 use std::collections::HashMap;
 
@@ -296,7 +296,11 @@ pub(crate) fn single_row(rel: &Rel, predicates: &[Expr], catalog: &Catalog) -> b
                 .collect();
             let table = &catalog.tables[scan.table];
             (!table.primary_key.is_empty() && table.primary_key.iter().all(|c| fixed.contains(c)))
-                || table.indexes.iter().any(|i| i.unique && i.columns.iter().all(|(c, _)| fixed.contains(c)))
+                || table
+                    .indexes
+                    .iter()
+                    .filter_map(IndexInfo::unique_columns)
+                    .any(|key| key.iter().all(|c| fixed.contains(c)))
         }
         _ => false,
     }

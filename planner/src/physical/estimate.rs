@@ -9,7 +9,7 @@
 use super::graph::Graph;
 use super::selectivity::{restrict, selectivity};
 use crate::logical::{Columns, Id, IdSet, Rel, Scan, columns_of};
-use gingham_plan::{AggregateFunction, Catalog, DateField, Expr, Function, JoinKind};
+use gingham_plan::{AggregateFunction, Catalog, DateField, Expr, Function, IndexInfo, JoinKind, TableInfo};
 use gingham_types::{SqlType, Value, civil_from_days};
 use std::collections::HashMap;
 
@@ -153,39 +153,58 @@ impl Estimator<'_> {
 
     /// A table before its filters.
     pub(crate) fn table(&self, scan: &Scan) -> Estimate {
-        let table = &self.catalog.tables[scan.table];
-        let statistics = &table.statistics;
-        let rows = statistics.rows as f64;
-        let mut columns = HashMap::with_capacity(scan.columns.len());
-        for (ordinal, id) in scan.columns.iter().enumerate() {
-            let estimate = match statistics.columns.get(ordinal) {
-                Some(known) => ColumnEstimate {
-                    distinct: known.distinct as f64,
-                    nulls: if rows > 0.0 { known.nulls as f64 / rows } else { 0.0 },
-                    range: known.min.as_ref().and_then(on_line).zip(known.max.as_ref().and_then(on_line)),
-                    spread: None,
-                },
-                None => ColumnEstimate::default(),
-            };
-            columns.insert(*id, estimate);
-        }
-        let determines: IdSet = scan.columns.iter().copied().collect();
-        let mut keys = Vec::new();
-        let primary = (!table.primary_key.is_empty()).then(|| table.primary_key.clone());
-        let unique = table.indexes.iter().filter(|i| i.unique).map(|i| i.columns.iter().map(|(c, _)| *c).collect());
-        for ordinals in primary.into_iter().chain(unique) {
-            let ids: Vec<Id> = ordinals.iter().map(|ordinal: &usize| scan.columns[*ordinal]).collect();
-            if let [id] = ids.as_slice() {
-                columns.entry(*id).and_modify(|c| c.distinct = rows);
-            }
-            keys.push(Key { columns: ids, determines: determines.clone(), domain: rows.max(1.0) });
-        }
-        Estimate { rows, columns, keys }
+        table_estimate(&self.catalog.tables[scan.table], &scan.columns)
+    }
+
+    /// Rows of a table that satisfy filters whose columns are ordinals.
+    pub(crate) fn walked(&self, table: &TableInfo, filters: &[Expr]) -> f64 {
+        let ordinals: Vec<Id> = (0..table.columns.len()).collect();
+        filtered(table_estimate(table, &ordinals), filters).rows
+    }
+
+    /// Rows of a table that have the same value in a column.
+    pub(crate) fn rows_per_value(&self, table: &TableInfo, ordinal: usize) -> f64 {
+        let rows = table.statistics.rows as f64;
+        let distinct = table.statistics.columns.get(ordinal).map_or(0.0, |c| c.distinct as f64);
+        // Of an unknown column take what selectivity does.
+        let distinct = if distinct > 0.0 { distinct } else { (rows / 10.0).clamp(1.0, 1000.0) };
+        (rows / distinct).max(1.0)
     }
 
     fn scan(&self, scan: &Scan) -> Estimate {
         filtered(self.table(scan), &scan.filters)
     }
+}
+
+/// A table whose columns have the numbers `ids`, before any filter.
+fn table_estimate(table: &TableInfo, ids: &[Id]) -> Estimate {
+    let statistics = &table.statistics;
+    let rows = statistics.rows as f64;
+    let mut columns = HashMap::with_capacity(ids.len());
+    for (ordinal, id) in ids.iter().enumerate() {
+        let estimate = match statistics.columns.get(ordinal) {
+            Some(known) => ColumnEstimate {
+                distinct: known.distinct as f64,
+                nulls: if rows > 0.0 { known.nulls as f64 / rows } else { 0.0 },
+                range: known.min.as_ref().and_then(on_line).zip(known.max.as_ref().and_then(on_line)),
+                spread: None,
+            },
+            None => ColumnEstimate::default(),
+        };
+        columns.insert(*id, estimate);
+    }
+    let determines: IdSet = ids.iter().copied().collect();
+    let mut keys = Vec::new();
+    let primary = (!table.primary_key.is_empty()).then(|| table.primary_key.clone());
+    let unique = table.indexes.iter().filter_map(IndexInfo::unique_columns);
+    for ordinals in primary.into_iter().chain(unique) {
+        let ids: Vec<Id> = ordinals.iter().map(|ordinal: &usize| ids[*ordinal]).collect();
+        if let [id] = ids.as_slice() {
+            columns.entry(*id).and_modify(|c| c.distinct = rows);
+        }
+        keys.push(Key { columns: ids, determines: determines.clone(), domain: rows.max(1.0) });
+    }
+    Estimate { rows, columns, keys }
 }
 
 /// A value's place on a number line.

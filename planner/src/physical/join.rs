@@ -2,6 +2,7 @@
 
 use super::dynamic::{attach, droppable};
 use super::graph::key_share;
+use super::lookup::look_up;
 use super::lower::{Lowered, Lowering};
 use super::order::{Side, choose_build};
 use crate::logical::{Id, IdSet, columns_of};
@@ -76,6 +77,8 @@ impl Lowering<'_> {
                     return None;
                 }
                 self.filters += 1;
+                let keys_count = build.rows.min(domain(*build_id)).max(1.0);
+                look_up(&mut probe.node, filter, keys_count, &self.estimator, self.setting);
                 Some(filter)
             })
             .collect();

@@ -4,7 +4,7 @@ use super::access::choose;
 use super::eager::{above, aggregate_first};
 use super::estimate::{Estimate, Estimator};
 use super::join::Sides;
-use super::ordered::deliver;
+use super::ordered::{deliver, extremes};
 use super::selectivity::selectivity;
 use super::window::is_sorted;
 use crate::logical::{Id, IdSet, Rel, Scan, columns_of};
@@ -149,7 +149,7 @@ impl Lowering<'_> {
         let locator = scan.locator.filter(|id| required.contains(*id));
         let base = self.estimator.table(&scan);
         let rows = base.rows * selectivity(&scan.filters, &base);
-        let access = choose(&self.estimator, &scan, wanted.len(), self.setting, false);
+        let access = choose(&self.estimator, &scan, &wanted, self.setting, false);
         let mut filters = scan.filters.clone();
         sort_predicates(&mut filters, &base);
         let filters = self.place_all(filters, &scan.columns)?;
@@ -177,17 +177,9 @@ impl Lowering<'_> {
 
     /// Key expressions have no columns of their own, but may have outer ones.
     fn place_access(&self, mut access: gingham_plan::RowAccess) -> Result<gingham_plan::RowAccess, SqlError> {
-        use gingham_plan::RowAccess::{Full, Keys, Range};
-        let mut expressions: Vec<&mut Expr> = match &mut access {
-            Full { .. } => Vec::new(),
-            Range { equal, lower, upper, .. } => {
-                equal.iter_mut().chain(lower.iter_mut().chain(upper).map(|b| &mut b.value)).collect()
-            }
-            Keys { keys, .. } => keys.iter_mut().flatten().collect(),
-        };
-        for expr in &mut expressions {
-            let taken = std::mem::replace(*expr, Expr::literal(gingham_types::Value::Null, SqlType::Null));
-            **expr = self.place(taken, &[])?;
+        for expr in access.expressions_mut() {
+            let taken = std::mem::replace(expr, Expr::literal(gingham_types::Value::Null, SqlType::Null));
+            *expr = self.place(taken, &[])?;
         }
         Ok(access)
     }
@@ -288,7 +280,7 @@ impl Lowering<'_> {
         let Rel::Aggregate { input, groups, aggregates } = rel else {
             return Err(SqlError::internal("an aggregate is not one"));
         };
-        let Lowered { node, layout: below, .. } = self.lower(*input, &needed)?;
+        let Lowered { mut node, layout: below, .. } = self.lower(*input, &needed)?;
         let layout = groups.iter().map(|(id, _)| *id).chain(aggregates.iter().map(|(id, _)| *id)).collect();
         let groups = groups.into_iter().map(|(_, e)| self.place(e, &below)).collect::<Result<_, _>>()?;
         let aggregates = aggregates
@@ -298,7 +290,11 @@ impl Lowering<'_> {
                 let filter = call.filter.map(|e| self.place(e, &below)).transpose()?;
                 Ok(AggregateCall { argument, filter, ..call })
             })
-            .collect::<Result<_, SqlError>>()?;
+            .collect::<Result<Vec<_>, SqlError>>()?;
+        let groups: Vec<Expr> = groups;
+        if groups.is_empty() && !aggregates.is_empty() {
+            extremes(&mut node, &aggregates, &self.estimator, self.setting);
+        }
         Ok(Lowered { node: Node::Aggregate { input: Box::new(node), groups, aggregates, rows }, layout, rows })
     }
 

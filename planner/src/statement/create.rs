@@ -1,12 +1,12 @@
-//! CREATE TABLE, INDEX and VIEW.
+//! CREATE TABLE and VIEW.
 
 use super::constraint::{Declared, generated, immediate, make_identity, serial};
-use super::{Session, at_name, column_of};
+use super::{Session, at_name};
 use crate::bind::from_sql;
 use crate::text::{Source, folded, object_name};
-use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, SqlError, Statement, Storage, TableInfo};
+use gingham_plan::{ColumnDefinition, CreateTable, SqlError, Statement, Storage};
 use gingham_types::SqlType;
-use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint};
+use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, SqlOption, TableConstraint};
 
 /// Keys and constraints as they are declared.
 #[derive(Default)]
@@ -165,33 +165,6 @@ impl Session<'_> {
         Ok(definition)
     }
 
-    pub(super) fn create_index(&self, create: ast::CreateIndex, source: &Source) -> Result<Statement, SqlError> {
-        if create.predicate.is_some() {
-            return Err(SqlError::unsupported("a partial index"));
-        }
-        if !create.include.is_empty() {
-            return Err(SqlError::unsupported("INCLUDE in an index"));
-        }
-        if !matches!(create.using, None | Some(IndexType::BTree)) || create.concurrently {
-            return Err(SqlError::unsupported("USING and CONCURRENTLY in CREATE INDEX"));
-        }
-        let (_, table) = self.table(&create.table_name, source)?;
-        let columns = create.columns.iter().map(|c| index_column(c, table, source)).collect::<Result<Vec<_>, _>>()?;
-        let name = match &create.name {
-            Some(name) => object_name(name)?,
-            None => {
-                let names: Vec<&str> = columns.iter().map(|(c, _)| table.columns[*c].name.as_str()).collect();
-                format!("{}_{}_idx", table.name, names.join("_"))
-            }
-        };
-        let taken = self.binder.catalog.tables.iter().any(|t| t.indexes.iter().any(|i| i.name == name));
-        if taken && !create.if_not_exists {
-            return Err(at_name(SqlError::new("42P07", format!("index {name} exists already")), &name, source));
-        }
-        let (unique, if_not_exists) = (create.unique, create.if_not_exists);
-        Ok(Statement::CreateIndex(CreateIndex { name, table: table.id, columns, unique, if_not_exists }))
-    }
-
     pub(super) fn create_view(&self, create: ast::CreateView, source: &Source) -> Result<Statement, SqlError> {
         if create.materialized || create.temporary || create.secure || create.or_alter {
             return Err(SqlError::unsupported("any but a plain view"));
@@ -319,15 +292,4 @@ fn table_constraint<'a>(
         }
         other => Err(SqlError::unsupported(format!("the constraint {other}"))),
     }
-}
-
-fn index_column(column: &IndexColumn, table: &TableInfo, source: &Source) -> Result<(usize, bool), SqlError> {
-    let name = match &column.column.expr {
-        ast::Expr::Identifier(ident) => folded(ident),
-        _ => return Err(SqlError::unsupported("an index over an expression")),
-    };
-    if column.operator_class.is_some() || column.column.options.nulls_first.is_some() {
-        return Err(SqlError::unsupported("operator classes and NULLS FIRST or LAST in an index"));
-    }
-    Ok((column_of(table, &name, source)?, column.column.options.asc == Some(false)))
 }

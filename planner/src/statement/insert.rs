@@ -307,9 +307,7 @@ pub(super) fn assigned_column(
 fn conflict_target(columns: &[Ident], table: &TableInfo, source: &Source) -> Result<Vec<usize>, SqlError> {
     let ordinals = columns.iter().map(|c| column_of(table, &folded(c), source)).collect::<Result<Vec<_>, _>>()?;
     let same = |key: &[usize]| key.len() == ordinals.len() && key.iter().all(|c| ordinals.contains(c));
-    let unique = |index: &gingham_plan::IndexInfo| {
-        index.unique && same(&index.columns.iter().map(|(c, _)| *c).collect::<Vec<_>>())
-    };
+    let unique = |index: &gingham_plan::IndexInfo| index.unique_columns().is_some_and(|key| same(&key));
     if same(&table.primary_key) || table.indexes.iter().any(unique) {
         return Ok(ordinals);
     }

@@ -3,6 +3,7 @@
 mod constraint;
 mod copy;
 mod create;
+mod index;
 mod insert;
 mod modify;
 mod returning;

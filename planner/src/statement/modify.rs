@@ -109,7 +109,7 @@ impl Session<'_> {
         let all = delete.returning.is_some();
         let wanted = |ordinal: usize| {
             all || table.primary_key.contains(&ordinal)
-                || table.indexes.iter().any(|i| i.columns.iter().any(|(c, _)| *c == ordinal))
+                || table.indexes.iter().any(|i| i.columns_read().contains(&ordinal))
         };
         // What nobody looks at is not read.
         let mut items: Vec<ast::Expr> = Vec::with_capacity(table.columns.len() + 1);

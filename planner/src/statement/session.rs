@@ -24,6 +24,14 @@ impl Session<'_> {
             Some("pragma") => pragma(tokens, source)?,
             Some("show") => self.show(tokens, source)?,
             Some("checkpoint") if tokens.len() == 1 => Statement::Checkpoint,
+            Some("vacuum") => match tokens.get(1) {
+                None => Statement::Vacuum,
+                Some(extra) => {
+                    let (line, column) = position(extra.span.start);
+                    let error = SqlError::unsupported("VACUUM of anything but the whole database");
+                    return Err(error.at(line, column));
+                }
+            },
             Some("describe" | "desc") => match source.keyword(1) {
                 Keyword::SELECT | Keyword::WITH | Keyword::VALUES => return Ok(None),
                 _ => self.describe(tokens, source)?,
@@ -83,7 +91,7 @@ const DESCRIBE_COLUMNS: &[&str] = &["column_name", "column_type", "null", "key",
 
 fn describe_table(table: &TableInfo, catalog: &Catalog) -> Vec<Vec<Expr>> {
     let row = |(ordinal, column): (usize, &gingham_plan::ColumnInfo)| {
-        let unique = table.indexes.iter().any(|i| i.unique && i.columns.len() == 1 && i.columns[0].0 == ordinal);
+        let unique = table.indexes.iter().any(|i| i.unique_columns().is_some_and(|key| key == [ordinal]));
         let key = if table.primary_key.contains(&ordinal) {
             text("PRI")
         } else if unique {

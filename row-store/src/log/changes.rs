@@ -72,6 +72,12 @@ impl ChangeWriter {
         self.last_key.clear();
     }
 
+    /// Notes a change that the log has no words for: the commit will be a checkpoint.
+    pub(crate) fn demand_checkpoint(&mut self) {
+        self.changed = true;
+        self.overflow();
+    }
+
     fn overflow(&mut self) {
         self.overflowed = true;
         self.bytes = Vec::new();

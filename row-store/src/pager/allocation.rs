@@ -307,6 +307,7 @@ impl Pager {
             page.bytes[format::overflow::DATA..format::overflow::DATA + part.len()].copy_from_slice(part);
             self.install(id, Arc::new(page));
             next = id.0;
+            self.spill_if_long()?;
         }
         Ok(PageId(next))
     }

@@ -64,6 +64,8 @@ pub(crate) struct Pager {
     /// Changed pages that are doomed: only memory has them, for as long as they are held.
     doomed_pages: usize,
     clean_pages_max: usize,
+    /// Past this a chain that is made is written early.
+    pub(crate) dirty_bytes_max: u64,
     hand: usize,
     pub(crate) page_reads: u64,
 }
@@ -87,6 +89,7 @@ impl Pager {
             doomed_pages: 0,
             // A few pages at the least: a path is looked at as a whole.
             clean_pages_max: (cache_bytes_max / PAGE_BYTES).max(64),
+            dirty_bytes_max: u64::MAX,
             hand: 0,
             page_reads: 0,
         }
@@ -180,6 +183,11 @@ impl Pager {
         self.write_dirty()?;
         self.evict();
         Ok(())
+    }
+
+    /// Spills where a single change has made more changed pages than memory should hold.
+    pub(crate) fn spill_if_long(&mut self) -> Result<()> {
+        if self.dirty_bytes() > self.dirty_bytes_max { self.spill() } else { Ok(()) }
     }
 
     /// Makes room for one more clean page: a hand goes round and takes clean pages that

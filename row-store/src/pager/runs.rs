@@ -100,6 +100,15 @@ impl RunSet {
         removed
     }
 
+    /// Pages of the run that ends at `end`; 0 if none does.
+    pub(crate) fn pages_before(&self, end: u32) -> u32 {
+        self.runs
+            .range(..end)
+            .next_back()
+            .filter(|(first, pages)| **first + **pages == end)
+            .map_or(0, |(_, pages)| *pages)
+    }
+
     /// If the last run ends at `end`, removes it and returns where it began.
     pub(crate) fn take_tail(&mut self, end: u32) -> Option<u32> {
         let (first, pages) = self.runs.iter().next_back().map(|(f, p)| (*f, *p))?;

@@ -11,12 +11,14 @@ mod insert;
 pub(crate) mod node;
 mod path;
 mod read;
+mod relocate;
 
 pub(crate) use bulk::Builder;
 pub(crate) use check::{Check, PROBLEMS_MAX, check};
 pub(crate) use delete::{clear, delete};
 pub(crate) use insert::{Mode, Outcome, put};
 pub(crate) use read::{count_below, descend, locate, read_chain};
+pub(crate) use relocate::relocate;
 
 use crate::PageId;
 use crate::format::NO_PAGE;

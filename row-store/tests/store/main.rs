@@ -4,6 +4,7 @@
 //! `GINGHAM_SEED=<seed>` replays one seed of the model test.
 
 mod commits;
+mod corruption;
 mod crash;
 mod damage;
 mod faults;
@@ -12,4 +13,5 @@ mod model;
 mod mutation;
 mod random;
 mod simulation;
+mod space;
 mod vfs;

@@ -1,6 +1,6 @@
 //! The build side: rows kept column by column, and the table over their keys.
 
-use super::publish::key_filter;
+use super::publish::{key_filter, listed_integers};
 use super::spec::Spec;
 use super::table::{JoinTable, table_bytes};
 use crate::Result;
@@ -134,6 +134,9 @@ impl Build {
         let mut column = 0;
         for (index, key) in self.keys.iter().enumerate() {
             if let (Some(Some(cell)), true) = (spec.publish.get(index), publishes) {
+                if let Some(list) = listed_integers(key, &self.words, column) {
+                    cell.publish_integers(list);
+                }
                 cell.publish(if self.rows == 0 {
                     KeyFilter::Nothing
                 } else {

@@ -11,6 +11,9 @@ const BITS_MAX: u64 = 1 << 25;
 /// … and, past the first 64 Ki, at most this many a row: with so many hardly another key
 /// shares a bit with one of the set, and clearing more takes longer than it saves.
 const BITS_PER_ROW_MAX: u64 = 1024;
+/// Integers are listed for look-ups up to this many: putting them in order takes a tenth
+/// of a millisecond.
+const INTEGERS_MAX: usize = 4096;
 /// Sets of strings up to this size are worth comparing with.
 const TEXTS_MAX: usize = 1024;
 
@@ -39,6 +42,19 @@ pub(super) fn key_filter(
         }
         _ => KeyFilter::Everything,
     }
+}
+
+/// The keys one by one, if they are integer-like and few enough to be looked up.
+pub(super) fn listed_integers(key: &KeyColumn, keys: &KeyWords, column: usize) -> Option<Vec<i64>> {
+    let (words, valid) = (&keys.words[column], keys.valid[column].as_deref());
+    let is_listed = words.len() <= INTEGERS_MAX && key.width() == 1 && key.interner.is_none();
+    is_listed.then(|| {
+        let is_valid = |row: usize| valid.is_none_or(|v| v[row]);
+        let mut list: Vec<i64> = (0..words.len()).filter(|row| is_valid(*row)).map(|row| words[row]).collect();
+        list.sort_unstable();
+        list.dedup();
+        list
+    })
 }
 
 /// The filter over one key of which only the bounds are known.

@@ -16,8 +16,8 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Where chunks come from.
-pub(super) struct ChunkSource {
-    pub(super) reader: Rc<dyn ExtentReader>,
+pub(super) struct ChunkSource<'r> {
+    pub(super) reader: Rc<dyn ExtentReader + 'r>,
     pub(super) cache: Arc<ChunkCache>,
     pub(super) metrics: Arc<ScanMetrics>,
 }
@@ -39,7 +39,12 @@ impl OpenGroup {
     }
 
     /// The chunk of a column by table ordinal.
-    pub(super) fn chunk(&mut self, ordinal: usize, request: &ScanRequest, source: &ChunkSource) -> Result<Arc<Chunk>> {
+    pub(super) fn chunk(
+        &mut self,
+        ordinal: usize,
+        request: &ScanRequest,
+        source: &ChunkSource<'_>,
+    ) -> Result<Arc<Chunk>> {
         if let Some(Some(chunk)) = self.chunks.get(ordinal) {
             return Ok(Arc::clone(chunk));
         }
@@ -54,7 +59,7 @@ impl OpenGroup {
         Ok(chunk)
     }
 
-    fn load(&self, ordinal: usize, meta: &ChunkMeta, ty: SqlType, source: &ChunkSource) -> Result<Arc<Chunk>> {
+    fn load(&self, ordinal: usize, meta: &ChunkMeta, ty: SqlType, source: &ChunkSource<'_>) -> Result<Arc<Chunk>> {
         let key: ChunkKey = (self.group.meta.extent, ordinal as u32);
         if let Some(chunk) = source.cache.get(&key) {
             return Ok(chunk);

@@ -12,7 +12,7 @@
 //! | `predicate` | filters compiled to tests of columns ([`ranges`], [`text_test`]) |
 //! | `kernel`, `pair`, `join_filter` | tests made ready for a chunk and applied to it |
 //! | `step` | one predicate over the life of a scan |
-//! | `group` | loading chunks |
+//! | `group`, `rows` | loading chunks, rows by position |
 
 mod group;
 mod join_filter;
@@ -24,11 +24,13 @@ mod pair;
 mod predicate;
 mod prune;
 mod ranges;
+mod rows;
 mod selection;
 mod step;
 mod text_test;
 
 pub use metrics::ScanMetrics;
+pub use rows::read_rows;
 
 use super::{ChunkCache, ExtentReader, RowGroupMeta, RowMask};
 use crate::Result;
@@ -93,7 +95,7 @@ pub struct ScanGroup {
 pub struct ColumnScan {
     request: ScanRequest,
     groups: std::vec::IntoIter<ScanGroup>,
-    source: ChunkSource,
+    source: ChunkSource<'static>,
     compile: Compile,
     /// Some filter is never true.
     nothing: bool,
@@ -143,7 +145,12 @@ impl ColumnScan {
         Self::with_compiler(request, groups, ChunkSource { reader, cache, metrics }, compile)
     }
 
-    fn with_compiler(request: ScanRequest, groups: Vec<ScanGroup>, source: ChunkSource, compile: Compile) -> Self {
+    fn with_compiler(
+        request: ScanRequest,
+        groups: Vec<ScanGroup>,
+        source: ChunkSource<'static>,
+        compile: Compile,
+    ) -> Self {
         let compiled = predicate::compile(&request.filters);
         let predicates = compiled.predicates.into_iter();
         let mut steps: Vec<Step> = predicates.map(|predicate| Step::predicate(predicate, &request.types)).collect();

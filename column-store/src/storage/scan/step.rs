@@ -31,7 +31,7 @@ const ROWS_PER_CODE_MIN: usize = 2;
 /// What the scan needs to evaluate steps.
 pub(super) struct Context<'a> {
     pub(super) request: &'a ScanRequest,
-    pub(super) source: &'a ChunkSource,
+    pub(super) source: &'a ChunkSource<'static>,
     pub(super) compile: &'a Compile,
 }
 
