@@ -104,6 +104,9 @@ impl<'a> Reference<'a> {
                 }
                 Ok(rows)
             }
+            Node::Expand { .. } | Node::Recursive(_) | Node::Work { .. } | Node::Series { .. } | Node::Window(_) => {
+                panic!("no random plan has this; the SQL suite tests it: {node:?}")
+            }
             Node::Cte { id, columns, .. } => {
                 let rows = self.rows(&self.query.ctes[id.0 as usize])?;
                 Ok(rows.iter().map(|row| pick(row, columns)).collect())

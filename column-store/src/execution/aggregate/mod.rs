@@ -1,9 +1,11 @@
 //! Grouping and aggregates.
 //!
 //! Every batch is turned into group numbers ([`GroupTable`]) and then folded into the
-//! state of its groups ([`Accumulators`]); the input is never kept.
+//! state of its groups ([`Accumulators`]); the input is not kept but for the functions
+//! that need it whole ([`collected`]).
 
 mod accumulators;
+mod collected;
 mod distinct;
 mod extremes;
 mod moments;
@@ -104,7 +106,7 @@ impl AggregateOperator {
         if self.keys.is_empty() {
             self.accumulators.resize(1);
         }
-        self.accumulators.check()?;
+        self.accumulators.complete()?;
         let strings = |key: &KeyColumn| key.interner.as_ref().map(|interner| Arc::new(interner.strings().clone()));
         let groups = if self.keys.is_empty() { 1 } else { self.table.groups() };
         Ok(Output { next: 0, groups, dictionaries: self.keys.iter().map(strings).collect() })
