@@ -45,7 +45,7 @@ async function checkTpch(scaleFactor, folder, vendorFolder) {
   if (engine === undefined) throw new Error("gingham is no engine");
   const queries = readQueries(scaleFactor, null);
   const tables = locateTables(folder, null);
-  const options = { vendorFolder, scaleFactor, queries, tables, storage: null, note };
+  const options = { vendorFolder, scaleFactor, queries, tables, storage: "column", note };
   await withSession({ vendorFolder, dataFolder: folder, limitMs: LIMIT_MS }, async (session) => {
     const { worker: first } = await session.start(DATABASE);
     const loads = await loadTables(first, engine, options);

@@ -3,35 +3,40 @@
 
 import { ENGINES, engineByName } from "./adapters/engines.js";
 
-export const USAGE = `usage: node bench/browser/run.js m0|tpch [options]
+export const USAGE = `usage: node bench/browser/run.js m0|batteries|tpch [options]
 
   --engines LIST    comma separated: ${ENGINES.map((engine) => engine.name).join(", ")}
                     (default: all that take part in the suite)
-  --repeat N        repetitions, engines interleaved, medians reported (m0: 3, tpch: 1)
+  --repeat N        repetitions, engines interleaved, medians reported (m0, batteries: 3; tpch: 1)
   --rows N          rows of the M0 table (100000)
   --sf N            TPC-H scale factor (0.1); data is read from bench/.data/sfN
   --input FORMAT    csv or arrow (default: arrow where every table has a .arrow file, else csv)
-  --storage KIND    Gingham's tables in TPC-H: hybrid (its default), row or column
+  --storage KIND    Gingham's tables in TPC-H: column (default, made for bulk loads), hybrid or row
   --queries FOLDER  q01.sql … q22.sql (default: tpch/queries)
-  --save [LABEL]    write bench/results/DATE-chromium-LABEL.json (labels: M0; M3 at --sf 0.1; M7 at 1 and 10)
+  --save [LABEL]    write bench/results/DATE-chromium-LABEL.json (labels: M0, batteries; M3 at --sf 0.1; M7 at 1 and 10)
   --json PATH       write the same JSON to PATH
 `;
 
 /** Rows and repetitions; the M0 suite's own keys begin at ten million. */
 const COUNT_MAX = 5_000_000;
 
+/** @typedef {import("./adapters/engines.js").Suite} Suite */
+
+/** @type {readonly Suite[]} */
+const SUITES = ["m0", "batteries", "tpch"];
+
 /** The command line was wrong: exit code 2. */
 export class UsageError extends Error {}
 
 /**
  * @typedef {object} Options
- * @property {"m0" | "tpch"} suite
+ * @property {Suite} suite
  * @property {import("./adapters/engines.js").Engine[]} engines
  * @property {number} repeat
  * @property {number} rows
  * @property {number} scaleFactor
  * @property {"csv" | "arrow" | null} input
- * @property {string | null} storage
+ * @property {string} storage
  * @property {string | null} queriesFolder
  * @property {string | null} saveLabel
  * @property {string | null} jsonPath
@@ -43,20 +48,21 @@ export class UsageError extends Error {}
  */
 export function parseOptions(words) {
   if (words.includes("--help") || words.includes("-h")) return "help";
-  const [suite, ...rest] = words;
-  if (suite !== "m0" && suite !== "tpch") {
-    throw new UsageError(suite === undefined ? "no suite given" : `unknown suite ${JSON.stringify(suite)}`);
+  const [word, ...rest] = words;
+  const suite = SUITES.find((known) => known === word);
+  if (suite === undefined) {
+    throw new UsageError(word === undefined ? "no suite given" : `unknown suite ${JSON.stringify(word)}`);
   }
   const values = readOptions(rest);
   const scaleFactor = positiveNumber(values, "--sf", 0.1);
   return {
     suite,
     engines: parseEngines(suite, values.get("--engines")),
-    repeat: positiveInteger(values, "--repeat", suite === "m0" ? 3 : 1),
+    repeat: positiveInteger(values, "--repeat", suite === "tpch" ? 1 : 3),
     rows: positiveInteger(values, "--rows", 100_000),
     scaleFactor,
     input: oneOf(values, "--input", ["csv", "arrow"]),
-    storage: oneOf(values, "--storage", ["hybrid", "row", "column"]),
+    storage: oneOf(values, "--storage", ["hybrid", "row", "column"]) ?? "column",
     queriesFolder: values.get("--queries") ?? null,
     saveLabel: values.has("--save") ? checkLabel(values.get("--save") || defaultLabel(suite, scaleFactor)) : null,
     jsonPath: values.get("--json") ?? null,
@@ -66,11 +72,12 @@ export function parseOptions(words) {
 /**
  * The milestone that a suite belongs to.
  *
- * @param {"m0" | "tpch"} suite
+ * @param {Suite} suite
  * @param {number} scaleFactor
  */
 export function defaultLabel(suite, scaleFactor) {
   if (suite === "m0") return "M0";
+  if (suite === "batteries") return "batteries";
   if (scaleFactor === 0.1) return "M3";
   return scaleFactor === 1 || scaleFactor === 10 ? "M7" : `TPCH-SF${scaleFactor}`;
 }
@@ -106,7 +113,7 @@ function readOptions(words) {
 }
 
 /**
- * @param {"m0" | "tpch"} suite
+ * @param {Suite} suite
  * @param {string | undefined} list
  */
 function parseEngines(suite, list) {

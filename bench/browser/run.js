@@ -10,6 +10,7 @@ import { parseOptions, USAGE, UsageError } from "./options.js";
 import { requirePackage } from "./paths.js";
 import { describeCommit, describeMachine, loadAverage, peerVersions } from "./report/machine.js";
 import { saveResult, writeJson } from "./report/save.js";
+import { runBatteries } from "./suites/run-batteries.js";
 import { runM0 } from "./suites/run-m0.js";
 import { runTpch } from "./suites/run-tpch.js";
 import { buildVendor } from "./vendor.js";
@@ -27,7 +28,7 @@ async function run(options) {
   const commit = describeCommit();
   const loadBefore = loadAverage();
   const vendorFolder = await buildVendor();
-  const suite = options.suite === "m0" ? runM0 : runTpch;
+  const suite = { m0: runM0, batteries: runBatteries, tpch: runTpch }[options.suite];
   const { table, notes, failures, record, browserVersion } = await suite(options, { vendorFolder, note });
   const machine = describeMachine();
   const loads = { before: loadBefore, after: loadAverage() };
@@ -51,7 +52,8 @@ async function run(options) {
     options: {
       engines: options.engines.map((engine) => engine.name),
       repeat: options.repeat,
-      ...(options.suite === "m0" ? { rows: options.rows } : { scaleFactor: options.scaleFactor, storage: options.storage }),
+      ...(options.suite === "m0" ? { rows: options.rows } : {}),
+      ...(options.suite === "tpch" ? { scaleFactor: options.scaleFactor, storage: options.storage } : {}),
     },
     notes,
     failures,

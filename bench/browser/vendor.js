@@ -5,8 +5,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { copyFile, cp, mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { BROWSER_FOLDER, CACHE_FOLDER } from "./paths.js";
 
 const MODULES = join(BROWSER_FOLDER, "node_modules");
@@ -21,6 +21,11 @@ const BUNDLES = {
   "sqlite.js": `export { default } from ${JSON.stringify(`${SQLITE}/index.mjs`)};`,
 };
 
+/** PGlite finds its files beside its modules, which are minified as they come: it goes in as a folder. */
+const PGLITE = join(MODULES, "@electric-sql/pglite/dist");
+/** What of it the browser's build loads. */
+const PGLITE_FILES = /^(index|initdb|chunk-\w+)\.js$|^(initdb|pglite)\.(wasm|data)$|^fs$|^(base|opfs-ahp)\.js$/;
+
 /** Files that go beside the bundles as they are. */
 const ASSETS = [join(DUCKDB, "duckdb-eh.wasm"), join(SQLITE, "sqlite3.wasm")];
 
@@ -31,7 +36,7 @@ const ASSETS = [join(DUCKDB, "duckdb-eh.wasm"), join(SQLITE, "sqlite3.wasm")];
  */
 export async function buildVendor() {
   const lock = await readFile(join(BROWSER_FOLDER, "package-lock.json"), "utf8");
-  const recipe = createHash("sha256").update(lock).update(JSON.stringify(Object.values(BUNDLES)));
+  const recipe = createHash("sha256").update(lock).update(JSON.stringify([...Object.values(BUNDLES), PGLITE_FILES.source]));
   const folder = join(CACHE_FOLDER, `vendor-${recipe.digest("hex").slice(0, 16)}`);
   if ((await stat(folder).catch(() => undefined)) !== undefined) return folder;
   const { build } = await import("esbuild").catch(() => {
@@ -53,6 +58,8 @@ export async function buildVendor() {
       });
     }
     for (const asset of ASSETS) await copyFile(asset, join(unfinished, /** @type {string} */ (asset.split("/").pop())));
+    const wanted = (/** @type {string} */ path) => path === PGLITE || PGLITE_FILES.test(basename(path));
+    await cp(PGLITE, join(unfinished, "pglite"), { recursive: true, filter: wanted });
     await rename(unfinished, folder);
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true });

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p gingham-column-store --example storage_speed [scale factor] [part of a name]`
 
-use gingham_column_store::source::{FilterCell, KeyFilter, Source, Step};
+use gingham_column_store::source::{FilterCell, KeyBits, KeyFilter, Source, Step};
 use gingham_column_store::storage::{
     ChunkCache, ColumnScan, ExtentReader, RowGroupBuilder, ScanGroup, ScanMetrics, ScanRequest, TableStatisticsBuilder,
 };
@@ -310,9 +310,10 @@ fn main() {
     measure("Q14", &table, &cache, &request(&[1, PRICE, DISCOUNT], month));
     measure("comment LIKE '%special%requests%'", &table, &cache, &request(&[], vec![like("%special%requests%")]));
     let parts = 200_000.0 * scale;
-    let bits: Vec<u64> = (0..=parts as u64 / 64).map(|word| 1 << (word % 64)).collect();
+    let mut bits = KeyBits::new(parts as u64, 0);
+    (0..=parts as u64 / 64).for_each(|word| bits.insert((word * 64 + word % 64).min(parts as u64)));
     let cell = Arc::new(FilterCell::default());
-    cell.publish(KeyFilter::Integers { min: 0, max: bits.len() as i64 * 64 - 1, bits: Some(Arc::new(bits)) });
+    cell.publish(KeyFilter::Integers { min: 0, max: parts as i64, bits: Some(Arc::new(bits)) });
     let joined = ScanRequest { dynamic_filters: vec![(1, cell)], ..request(&[1, QUANTITY], vec![]) };
     measure("join filter on 1/64 of the parts", &table, &cache, &joined);
     println!("cache: {:?}", cache.statistics());

@@ -12,6 +12,7 @@
 pub mod error;
 pub mod execution;
 pub mod expression;
+mod key_bits;
 pub mod source;
 pub mod storage;
 pub mod vector;

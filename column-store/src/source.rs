@@ -1,5 +1,6 @@
 //! The seam between operators and tables.
 
+pub use crate::key_bits::KeyBits;
 use crate::vector::Batch;
 use crate::{Error, Result};
 use gingham_plan::{DynamicFilter, Scan};
@@ -25,6 +26,34 @@ pub trait Source {
     /// # Errors
     /// Damaged data, or an expression that fails on a row.
     fn next(&mut self) -> Result<Step>;
+
+    /// What it has read so far.
+    fn counts(&self) -> SourceCounts {
+        SourceCounts::default()
+    }
+}
+
+/// What a source has read, for EXPLAIN ANALYZE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SourceCounts {
+    /// Bytes of chunks that no cache had, and of rows of the row store.
+    pub bytes_read: u64,
+    /// Row groups looked at.
+    pub groups: u64,
+    /// Row groups of which nothing but the metadata was needed.
+    pub groups_pruned: u64,
+}
+
+impl SourceCounts {
+    /// Combines the counts of two sources, or what one of them has done since the other.
+    #[must_use]
+    pub fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            bytes_read: combine(self.bytes_read, other.bytes_read),
+            groups: combine(self.groups, other.groups),
+            groups_pruned: combine(self.groups_pruned, other.groups_pruned),
+        }
+    }
 }
 
 /// Opens tables for a query. The engine implements it over a snapshot of both stores.
@@ -65,8 +94,8 @@ pub enum KeyFilter {
         min: i64,
         /// Greatest key.
         max: i64,
-        /// Bit `key - min`, where the range is small enough for a bitmap.
-        bits: Option<Arc<Vec<u64>>>,
+        /// Which `key - min` there are, roughly.
+        bits: Option<Arc<KeyBits>>,
     },
     /// Text keys: all of them, sorted, when they are few.
     Texts(Arc<Vec<Vec<u8>>>),
@@ -83,10 +112,7 @@ impl KeyFilter {
             Self::Integers { min, max, bits } => {
                 key >= *min
                     && key <= *max
-                    && bits.as_ref().is_none_or(|bits| {
-                        let bit = key.wrapping_sub(*min) as u64;
-                        bits[(bit / 64) as usize] >> (bit % 64) & 1 == 1
-                    })
+                    && bits.as_ref().is_none_or(|bits| bits.may_contain(key.wrapping_sub(*min) as u64))
             }
             Self::Texts(_) | Self::Everything => true,
         }

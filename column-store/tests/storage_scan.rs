@@ -2,7 +2,7 @@
 
 mod storage_support;
 
-use gingham_column_store::source::{FilterCell, KeyFilter};
+use gingham_column_store::source::{FilterCell, KeyBits, KeyFilter};
 use gingham_column_store::storage::ScanRequest;
 use gingham_plan::{BinaryOp, Expr, Function};
 use gingham_types::{SqlType, Value};
@@ -142,8 +142,13 @@ fn join_filters_drop_only_what_cannot_match() {
     for column in [0usize, 1, 2, 3, 8] {
         for round in 0..20 {
             let min = *random.pick(&[0, 500, 9050, 1900]);
-            let bits: Vec<u64> = (0..20).map(|_| random.next() & random.next()).collect();
             let max = min + 20 * 64 - 1;
+            let mut bits = KeyBits::new(20 * 64 - 1, round % 3);
+            for distance in 0..20 * 64 {
+                if random.below(4) == 0 {
+                    bits.insert(distance);
+                }
+            }
             let bits = (random.below(2) == 0).then(|| Arc::new(bits));
             let filter = KeyFilter::Integers { min, max, bits };
             let request = ScanRequest {
@@ -231,9 +236,9 @@ fn bounds_exclude_groups_and_whole_groups_need_no_test() {
 fn join_filters_exclude_groups_by_their_bitmap() {
     let rows: Vec<Vec<Value>> = (0..10_000).map(|row| vec![Value::Int(row)]).collect();
     let table = Table::new(&[SqlType::BigInt], rows, 1000);
-    let mut bits = vec![0u64; 10_000 / 64 + 1];
+    let mut bits = KeyBits::new(9999, 0);
     for key in [3500, 3501, 9999] {
-        bits[key / 64] |= 1 << (key % 64);
+        bits.insert(key);
     }
     let filter = KeyFilter::Integers { min: 0, max: 9999, bits: Some(Arc::new(bits)) };
     let request = ScanRequest { dynamic_filters: vec![(0, cell(filter))], ..table.request(&[0], vec![]) };

@@ -7,7 +7,7 @@ use crate::fast::{self, Parameters, ProgramResult};
 use crate::schema::Schema;
 use crate::script;
 use crate::statement::{Kind, Prepared, Rows, Statement};
-use crate::table::{TableState, Writer};
+use crate::table::{References, TableState, Writer};
 use gingham_plan::{RouteSetting, SqlError, TableId};
 use gingham_row_store::{Durability, Savepoint, Snapshot, Transaction};
 use gingham_types::Value;
@@ -26,6 +26,7 @@ pub struct Connection {
     transaction: Arc<Mutex<Option<Transaction>>>,
     mode: Mode,
     states: HashMap<TableId, TableState>,
+    references: References,
     /// The schema as this transaction has changed it.
     pub(crate) schema: Option<Arc<Schema>>,
     savepoints: Vec<NamedSavepoint>,
@@ -64,6 +65,7 @@ impl Connection {
             transaction: Arc::new(Mutex::new(None)),
             mode: Mode::Autocommit,
             states: HashMap::new(),
+            references: References::default(),
             schema: None,
             savepoints: Vec::new(),
             statements: HashMap::new(),
@@ -352,6 +354,7 @@ impl Connection {
         }
         self.savepoints.clear();
         self.states.clear();
+        self.references = References::default();
         self.schema = None;
     }
 
@@ -404,7 +407,7 @@ impl Connection {
             Mode::Reading(..) => Err(SqlError::new("25006", "the transaction is READ ONLY").into()),
             Mode::Autocommit => {
                 self.open_transaction()?;
-                match f(self) {
+                match f(self).and_then(|result| self.settle().map(|()| result)) {
                     Ok(result) => self.commit_transaction().map(|()| result),
                     Err(error) => {
                         self.drop_transaction();
@@ -412,13 +415,14 @@ impl Connection {
                     }
                 }
             }
-            Mode::Writing if atomic => f(self),
+            Mode::Writing if atomic => f(self).inspect_err(|_| self.references = References::default()),
             Mode::Writing => {
                 self.with_writer(|writer| writer.finish_loads())?;
                 let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
                 let schema = self.schema.clone();
-                let result =
-                    f(self).and_then(|result| self.with_writer(|writer| writer.finish_loads()).map(|()| result));
+                let result = f(self)
+                    .and_then(|result| self.settle().map(|()| result))
+                    .and_then(|result| self.with_writer(|writer| writer.finish_loads()).map(|()| result));
                 match result {
                     Ok(result) => {
                         self.with_writer(|writer| Ok(writer.transaction.release(savepoint)?))?;
@@ -426,6 +430,7 @@ impl Connection {
                     }
                     Err(error) => {
                         self.states.clear();
+                        self.references = References::default();
                         self.schema = schema;
                         self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))?;
                         Err(error)
@@ -435,11 +440,22 @@ impl Connection {
         }
     }
 
+    /// Carries out and checks what a statement's changes mean for rows that refer to them.
+    fn settle(&mut self) -> Result<()> {
+        if self.references.is_empty() {
+            return Ok(());
+        }
+        let schema = self.write_schema();
+        let settled = self.with_writer(|writer| writer.settle(&schema));
+        self.references = References::default();
+        settled
+    }
+
     /// Calls `f` with the open write transaction.
     pub(crate) fn with_writer<R>(&mut self, f: impl FnOnce(&mut Writer<'_>) -> Result<R>) -> Result<R> {
         let mut guard = lock_transaction(&self.transaction);
         let transaction = guard.as_mut().ok_or_else(no_transaction)?;
-        f(&mut Writer { transaction, states: &mut self.states })
+        f(&mut Writer { transaction, states: &mut self.states, references: &mut self.references })
     }
 
     /// Writes rows that wait for a full row group, if a write transaction is open: what

@@ -5,8 +5,10 @@ use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::{Schema, Table};
 use crate::table::{self, ranges, split_group};
+use gingham_column_store::expression::evaluate_row;
 use gingham_plan::Storage;
 use gingham_row_store::{Direction, Extent, IntegrityReport, Read};
+use gingham_types::Value;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -57,6 +59,7 @@ fn check_indexes(read: &impl Read, table: &Table, problems: &mut Vec<String>) ->
     let mut cursor = read.cursor(table.rows_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
     while let Some((key, row)) = cursor.next()? {
         let values = table.row_layout.decode_all(row)?;
+        check_constraints(read, table, &values, problems)?;
         for index in &table.indexes {
             let indexed: Vec<_> = index.info.columns.iter().map(|(column, _)| values[*column].clone()).collect();
             let mut entry = Vec::new();
@@ -73,6 +76,28 @@ fn check_indexes(read: &impl Read, table: &Table, problems: &mut Vec<String>) ->
                 problems.push(format!("a row of table {name} is under another row's key"));
             }
         }
+    }
+    Ok(())
+}
+
+/// A row of the row tree holds to the table's constraints.
+fn check_constraints(read: &impl Read, table: &Table, row: &[Value], problems: &mut Vec<String>) -> Result<()> {
+    let name = &table.record.name;
+    for check in &table.record.checks {
+        if evaluate_row(&check.condition.expr, row)? == Value::Boolean(false) {
+            problems.push(format!("a row of table {name} violates CHECK {}", check.name));
+        }
+    }
+    for (key, parent) in table.record.foreign_keys.iter().zip(&table.parents) {
+        if !key.columns.iter().any(|c| row[*c].is_null()) && !table::parent_exists(read, parent, row)? {
+            problems.push(format!("a row of table {name} violates FOREIGN KEY {}", key.name));
+        }
+    }
+    if let Some((ordinal, ..)) = table::identity_column(table)
+        && let Value::Int(number) = row[ordinal]
+        && table::last_number(read, table.id())?.is_some_and(|last| number > last)
+    {
+        problems.push(format!("table {name} would give out number {number} again"));
     }
     Ok(())
 }

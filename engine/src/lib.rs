@@ -52,6 +52,11 @@ pub use gingham_row_store::{
 };
 pub use gingham_types::{Interval, SqlType, Value};
 
+/// The README's examples, so that they compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
+
 /// The file-system seam, and for tests the file system that fails on demand.
 pub mod vfs {
     pub use gingham_row_store::vfs::*;

@@ -5,14 +5,14 @@ mod support;
 
 use gingham_plan::{
     Catalog, ColumnInfo, Conflict, Expr, IndexId, IndexInfo, Node, Route, RouteSetting, RowAccess, Statement, Storage,
-    TableId, TableInfo, TableStatistics, ViewInfo,
+    StoredExpr, TableId, TableInfo, TableStatistics, ViewInfo,
 };
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 use support::{plan, plan_routed, query, text};
 
 fn column(name: &str, ty: SqlType, nullable: bool) -> ColumnInfo {
-    ColumnInfo { name: name.into(), ty, nullable, default: None }
+    ColumnInfo { name: name.into(), ty, nullable, default: None, generated: None }
 }
 
 /// `t(a INTEGER PRIMARY KEY, b TEXT DEFAULT 'x', c DECIMAL(10,2), d DATE, e BIGINT UNIQUE)` and `u(k BIGINT, v DOUBLE)`.
@@ -30,9 +30,12 @@ fn catalog() -> Arc<Catalog> {
         primary_key: vec![0],
         storage: Storage::Hybrid,
         indexes: vec![IndexInfo { id: IndexId(3), name: "t_e".into(), columns: vec![(4, false)], unique: true }],
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
         statistics: TableStatistics { rows: 100_000, row_groups: 1, rows_uncopied: 0, columns: Vec::new() },
     };
-    t.columns[1].default = Some(Expr::literal(Value::Text("x".into()), SqlType::Text));
+    let x = Expr::literal(Value::Text("x".into()), SqlType::Text);
+    t.columns[1].default = Some(StoredExpr { expr: x, sql: "'x'".into() });
     let u = TableInfo {
         id: TableId(8),
         name: "u".into(),
@@ -40,6 +43,8 @@ fn catalog() -> Arc<Catalog> {
         primary_key: Vec::new(),
         storage: Storage::Row,
         indexes: Vec::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
         statistics: TableStatistics { rows: 10, ..TableStatistics::default() },
     };
     let view = ViewInfo { name: "w".into(), columns: vec!["x".into()], sql: "SELECT a FROM t WHERE a < 10".into() };
@@ -186,7 +191,8 @@ fn tables_are_created() {
     assert_eq!(create.columns[1].ty, SqlType::decimal(18, 3));
     assert_eq!(create.unique, [vec![3, 4]]);
     let default = Value::Decimal { unscaled: 15_000, scale: 4 };
-    assert_eq!(create.columns[2].default, Some(Expr::literal(default, SqlType::decimal(12, 4))));
+    let stored = create.columns[2].default.as_ref().map(|d| (&d.expr, d.sql.as_str()));
+    assert_eq!(stored, Some((&Expr::literal(default, SqlType::decimal(12, 4)), "1.5")));
     let Statement::CreateTable(create) = ok("CREATE TABLE n AS SELECT a, b || 'x' AS bx FROM t") else { panic!() };
     assert_eq!(create.columns[1].name, "bx");
     assert_eq!(create.storage, Storage::Hybrid);

@@ -13,6 +13,10 @@ pub const MUTATIONS: &[&str] = &[
     "recovered state flush",
     "checkpoint holds its pages",
     "unflushed commits hold their pages",
+    "creation flush",
+    "meta slots alternate",
+    "logged extents are set aside",
+    "failed flush poisons",
 ];
 
 #[cfg(feature = "fault")]

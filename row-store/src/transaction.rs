@@ -180,7 +180,8 @@ impl Transaction {
     }
 
     /// Adds entries with strictly ascending keys, replacing what has the same key; how
-    /// many there were. Fastest into an empty tree, which is built bottom up.
+    /// many there were. Fastest where all keys are above those of the tree, which is then
+    /// built on bottom up; it must not be read meanwhile.
     ///
     /// # Errors
     /// [`Error::NotSorted`]: like every error after the first entry it leaves the
@@ -190,7 +191,14 @@ impl Transaction {
         tree: TreeId,
         entries: impl IntoIterator<Item = (K, V)>,
     ) -> Result<u64> {
-        if !self.directory.root(tree)?.is_empty() {
+        let mut entries = entries.into_iter().peekable();
+        let Some((first, _)) = entries.peek() else {
+            return Ok(0);
+        };
+        let resumed = self.change(|state, directory| {
+            tree::Builder::resume(&mut state.pager, directory.root_mut(tree)?, first.as_ref())
+        })?;
+        let Some(mut builder) = resumed else {
             let mut count = 0;
             let mut last: Option<K> = None;
             for (key, value) in entries {
@@ -203,11 +211,8 @@ impl Transaction {
                 last = Some(key);
             }
             return Ok(count);
-        }
-        if let Some(error) = &self.broken {
-            return Err(error.clone());
-        }
-        let mut builder = tree::Builder::new();
+        };
+        let before = self.directory.root(tree)?.entries;
         for (key, value) in entries {
             let (key, value) = (key.as_ref(), value.as_ref());
             // The lock is taken for each entry: the caller's iterator may use the store.
@@ -226,7 +231,7 @@ impl Transaction {
             *directory.root_mut(tree)? = root;
             Ok(root)
         })?;
-        Ok(root.entries)
+        Ok(root.entries - before)
     }
 
     /// Writes opaque bytes to consecutive free pages at once. The returned reference is

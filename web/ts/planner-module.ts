@@ -4,7 +4,7 @@
  * loads it on the spot, which only a worker may do.
  */
 
-import initialize, { initSync, plan, set_catalog } from "./planner.js";
+import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
 
 const MODULE_URL = new URL("./planner_bg.wasm", import.meta.url);
 
@@ -13,9 +13,8 @@ export class PlannerModule {
   #ready = false;
   #loading: Promise<void> | undefined;
 
-  /** Starts loading, unless that was done; settles when the planner can plan. */
+  /** Starts loading, unless that was done; settles when the planner can plan without delay. */
   load(): Promise<void> {
-    if (this.#ready) return Promise.resolve();
     this.#loading ??= this.#loadInBackground().catch((error: unknown) => {
       this.#loading = undefined;
       throw new Error(`the planner could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
@@ -41,6 +40,15 @@ export class PlannerModule {
     if (this.#ready) return;
     await initialize({ module_or_path: module });
     this.#ready = true;
+    await this.#warmUp();
+  }
+
+  /** Pays for the first plans before they are asked for, a task at a time so that statements come between. */
+  async #warmUp(): Promise<void> {
+    for (let step = 0; ; step += 1) {
+      await new Promise((resolve) => setTimeout(resolve));
+      if (!warm_up(step)) return;
+    }
   }
 
   #loadNow(): void {

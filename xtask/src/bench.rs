@@ -12,12 +12,12 @@ use crate::wasm;
 use crate::workspace::Workspace;
 
 /// The suites, and whether each loads TPC-H data.
-const SUITES: [(&str, bool); 2] = [("m0", false), ("tpch", true)];
+const SUITES: [(&str, bool); 3] = [("m0", false), ("batteries", false), ("tpch", true)];
 
 /// The scale factor when none is given, as in run.js.
 const SCALE_DEFAULT: &str = "0.1";
 
-/// `cargo xtask bench m0|tpch …`.
+/// `cargo xtask bench m0|batteries|tpch …`.
 pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()> {
     let scale = arguments.peek("--sf")?.unwrap_or(SCALE_DEFAULT).to_owned();
     let with_gingham = arguments.peek("--engines")?.is_none_or(|engines| engines.contains("gingham"));

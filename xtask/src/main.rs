@@ -8,6 +8,7 @@ mod bench;
 mod ci;
 mod crash;
 mod demo;
+mod differential;
 mod failure;
 mod native;
 mod process;
@@ -32,7 +33,7 @@ struct Command {
     run: fn(&Workspace, Arguments) -> Result<()>,
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 10] = [
     Command {
         name: "demo",
         usage: "demo [--check]",
@@ -41,7 +42,7 @@ const COMMANDS: [Command; 9] = [
     },
     Command {
         name: "test",
-        usage: "test [rust|tpch|node|browser]…",
+        usage: "test [rust|tpch|node|differential|browser]…",
         summary: "run every test, or these suites",
         run: test::command,
     },
@@ -54,7 +55,7 @@ const COMMANDS: [Command; 9] = [
     },
     Command {
         name: "bench",
-        usage: "bench m0|tpch [--engines …] [--sf N] [--save [LABEL]]",
+        usage: "bench m0|batteries|tpch [--engines …] [--sf N] [--save [LABEL]]",
         summary: "run a browser suite against the peers",
         run: bench::command,
     },
@@ -69,6 +70,12 @@ const COMMANDS: [Command; 9] = [
         usage: "crash [--long] [NAME]…",
         summary: "run the crash simulation; --long at length",
         run: crash::command,
+    },
+    Command {
+        name: "differential",
+        usage: "differential [--seed N] [--queries N] [--minutes M] [--faults N] [--out FOLDER]",
+        summary: "compare answers to random queries with DuckDB's and SQLite's",
+        run: differential::command,
     },
     Command { name: "tidy", usage: "tidy", summary: "check the project's own rules", run: tidy::command },
     Command { name: "setup", usage: "setup", summary: "install what the others would", run: setup::command },
@@ -110,6 +117,6 @@ fn run(name: &str, words: Vec<String>) -> Result<()> {
 }
 
 fn help() -> String {
-    let lines = COMMANDS.iter().map(|command| format!("    {:6} {}\n", command.name, command.summary));
+    let lines = COMMANDS.iter().map(|command| format!("    {:12} {}\n", command.name, command.summary));
     format!("cargo xtask COMMAND; COMMAND --help tells more\n\n{}", lines.collect::<String>())
 }

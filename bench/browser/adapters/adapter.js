@@ -7,7 +7,7 @@
  * Guarantees that every adapter gives:
  * - `exec`, `run` and `query` either do all they were asked or throw.
  * - When `run` of a writing statement outside BEGIN … COMMIT, followed by `afterCommit`, has
- *   returned, the engine claims that the commit is durable.
+ *   returned, the engine claims that the commit is durable, unless it was opened `relaxed`.
  * - Values arrive as JavaScript values: integers as number or bigint, text as string, dates as
  *   "YYYY-MM-DD", decimals as an exact string or a number, SQL NULL as null.
  * - After `close`, another worker can open the database at once.
@@ -28,7 +28,8 @@
  * @property {(parameters: Cell[]) => MaybePromise<void>} run executes it, dropping any rows
  * @property {(parameters: Cell[]) => MaybePromise<Cell | undefined>} value the first column of the
  *   first row, undefined where there is no row
- * @property {() => MaybePromise<Cell[][]>} columns every value of the result, column by column
+ * @property {(parameters: Cell[]) => MaybePromise<Cell[][]>} columns every value of the result, column
+ *   by column
  * @property {() => MaybePromise<void>} finalize
  *
  * @typedef {object} Relation a whole result
@@ -38,6 +39,8 @@
  * @typedef {object} OpenOptions
  * @property {string} variant how the engine is set up, from engines.js
  * @property {string} database a name without path or ending
+ * @property {boolean} complete opening waits for everything that is loaded in the background
+ * @property {boolean} relaxed commits are atomic but need not be flushed when they are acknowledged
  *
  * @typedef {object} Adapter
  * @property {string} version

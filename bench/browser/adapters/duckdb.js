@@ -81,7 +81,7 @@ function prepare(duckdb, connection, sql) {
         const vector = table.numRows === 0 ? null : table.getChildAt(0);
         return vector === null ? undefined : cellAt(vector, 0);
       },
-      columns: () => relation(duckdb.tableFromIPC(bindings.runPrepared(id, statement, []))).columns,
+      columns: (parameters) => relation(duckdb.tableFromIPC(bindings.runPrepared(id, statement, parameters))).columns,
       finalize: () => bindings.closePrepared(id, statement),
     };
   });

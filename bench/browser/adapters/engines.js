@@ -2,13 +2,15 @@
 /** The engines that the suites know, by the names that the command line takes. */
 
 /**
+ * @typedef {"m0" | "batteries" | "tpch"} Suite
+ *
  * @typedef {object} Engine
  * @property {string} name
  * @property {string} title for tables
- * @property {"gingham" | "sqlite" | "duckdb"} adapter the module beside this file
+ * @property {"gingham" | "sqlite" | "duckdb" | "pglite"} adapter the module beside this file
  * @property {string} variant passed to the adapter
  * @property {string} setUp what was switched on, for the record
- * @property {readonly ("m0" | "tpch")[]} suites where it takes part
+ * @property {readonly Suite[]} suites where it takes part
  */
 
 /** @type {readonly Engine[]} */
@@ -19,7 +21,7 @@ export const ENGINES = Object.freeze([
     adapter: "gingham",
     variant: "strict",
     setUp: "storage opfs, durability strict",
-    suites: /** @type {const} */ (["m0", "tpch"]),
+    suites: /** @type {const} */ (["m0", "batteries", "tpch"]),
   },
   {
     name: "sqlite",
@@ -27,7 +29,7 @@ export const ENGINES = Object.freeze([
     adapter: "sqlite",
     variant: "truncate",
     setUp: "opfs-sahpool, locking_mode=EXCLUSIVE, journal_mode=TRUNCATE, synchronous=FULL",
-    suites: /** @type {const} */ (["m0"]),
+    suites: /** @type {const} */ (["m0", "batteries"]),
   },
   {
     name: "sqlite-wal",
@@ -35,7 +37,7 @@ export const ENGINES = Object.freeze([
     adapter: "sqlite",
     variant: "wal",
     setUp: "opfs-sahpool, locking_mode=EXCLUSIVE, journal_mode=WAL, synchronous=FULL",
-    suites: /** @type {const} */ (["m0"]),
+    suites: /** @type {const} */ (["m0", "batteries"]),
   },
   {
     name: "duckdb",
@@ -43,7 +45,7 @@ export const ENGINES = Object.freeze([
     adapter: "duckdb",
     variant: "shipped",
     setUp: "eh module, opfs:// database, blocking bindings in the worker, as shipped",
-    suites: /** @type {const} */ (["m0", "tpch"]),
+    suites: /** @type {const} */ (["m0", "batteries", "tpch"]),
   },
   {
     name: "duckdb-checkpoint",
@@ -52,6 +54,14 @@ export const ENGINES = Object.freeze([
     variant: "checkpoint",
     setUp: "eh module, opfs:// database, blocking bindings in the worker, CHECKPOINT after each commit",
     suites: /** @type {const} */ (["m0"]),
+  },
+  {
+    name: "pglite",
+    title: "PGlite",
+    adapter: "pglite",
+    variant: "opfs-ahp",
+    setUp: "opfs-ahp, as shipped; query() with bound parameters, since it has no prepared statements",
+    suites: /** @type {const} */ (["m0", "batteries"]),
   },
 ]);
 

@@ -18,6 +18,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  * @property {() => SyncStatement} raw the same statement with rows as arrays
  *
  * @typedef {object} SyncDatabase
+ * @property {() => Promise<void>} ready
  * @property {(sql: string) => void} exec
  * @property {(sql: string) => SyncStatement} prepare
  * @property {(table: string, columns: Record<string, Int32Array | string[]>) => void} insertMany
@@ -25,7 +26,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  * @property {() => void} close
  *
  * @typedef {object} SyncPackage
- * @property {{open(name: string, options: {storage: "opfs", durability: "strict"}): Promise<SyncDatabase>}} Database
+ * @property {{open(name: string, options: {storage: "opfs", durability: "strict" | "relaxed"}): Promise<SyncDatabase>}} Database
  * @property {string} version
  */
 
@@ -35,9 +36,13 @@ const MODULE_URL = "/web/dist/sync.js";
  * @param {import("./adapter.js").OpenOptions} options
  * @returns {Promise<Adapter>}
  */
-export async function open({ database }) {
+export async function open({ database, relaxed, complete }) {
   const gingham = /** @type {SyncPackage} */ (await import(MODULE_URL));
-  const db = await gingham.Database.open(database, { storage: "opfs", durability: "strict" });
+  const db = await gingham.Database.open(database, {
+    storage: "opfs",
+    durability: relaxed ? "relaxed" : "strict",
+  });
+  if (complete) await db.ready();
   return {
     version: `Gingham ${gingham.version}`,
     exec: (sql) => db.exec(sql),
@@ -64,7 +69,7 @@ function prepare(db, sql) {
   return {
     run: (parameters) => void statement.run(...parameters),
     value: (parameters) => statement.get(...parameters)?.[0],
-    columns: () => statement.columnar().columns,
+    columns: (parameters) => statement.columnar(...parameters).columns,
     finalize: () => {},
   };
 }

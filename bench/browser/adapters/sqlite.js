@@ -19,7 +19,7 @@ const MODULE_URL = "/vendor/sqlite.js";
  * @param {import("./adapter.js").OpenOptions} options
  * @returns {Promise<Adapter>}
  */
-export async function open({ variant, database }) {
+export async function open({ variant, database, relaxed }) {
   const { default: initialize } = /** @type {typeof import("@sqlite.org/sqlite-wasm")} */ (await import(MODULE_URL));
   const sqlite3 = await initialize();
   const pool = await sqlite3.installOpfsSAHPoolVfs({});
@@ -28,7 +28,8 @@ export async function open({ variant, database }) {
   db.exec("PRAGMA locking_mode = EXCLUSIVE");
   const mode = db.selectValue(`PRAGMA journal_mode = ${variant === "wal" ? "WAL" : "TRUNCATE"}`);
   if (mode !== (variant === "wal" ? "wal" : "truncate")) throw new Error(`journal_mode is ${String(mode)}`);
-  db.exec("PRAGMA synchronous = FULL");
+  // Without flushes a rollback journal is not safe against power loss, and a WAL may lose its end.
+  db.exec(`PRAGMA synchronous = ${relaxed ? (variant === "wal" ? "NORMAL" : "OFF") : "FULL"}`);
   return {
     version: `SQLite ${sqlite3.version.libVersion}`,
     exec: (sql) => void db.exec(sql),
@@ -73,7 +74,10 @@ function prepare(capi, statement) {
       capi.sqlite3_reset(pointer);
       return value;
     },
-    columns: () => readColumns(capi, statement),
+    columns(parameters) {
+      bind(statement, parameters);
+      return readColumns(capi, statement);
+    },
     finalize: () => void statement.finalize(),
   };
 }

@@ -67,6 +67,8 @@ export function findChromium() {
  * @typedef {object} LaunchedChromium
  * @property {BrowserContext} context
  * @property {() => Promise<void>} close closes the browser, by force where it does not answer
+ * @property {() => void} kill kills the browser's processes, as a system that is short of memory
+ *   does; close it afterwards all the same
  */
 
 /**
@@ -96,7 +98,11 @@ export async function launchChromium(profileFolder, moreFlags = []) {
       LAUNCH_LIMIT_MS + 5_000,
       "launching Chromium",
     );
-    return { context, close: () => closeChromium(context, profileFolder) };
+    return {
+      context,
+      close: () => closeChromium(context, profileFolder),
+      kill: () => killProcessesOf(profileFolder),
+    };
   } catch (error) {
     forget(profileFolder);
     throw error;

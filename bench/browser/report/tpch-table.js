@@ -22,6 +22,7 @@ const SHORTEST_MS = 0.05;
  *
  * @typedef {object} TpchSummary medians over the repetitions
  * @property {number} loadMs
+ * @property {number} openMs
  * @property {number} storedBytes
  * @property {number} wasmMemoryBytes
  * @property {{name: string, coldMs: number, warmMs: number}[]} queries
@@ -48,6 +49,7 @@ export function summarizeTpch({ samples }) {
   const atLeast = (/** @type {number} */ ms) => Math.max(ms, SHORTEST_MS);
   return {
     loadMs: median(samples.map((sample) => total(sample.loads.map((load) => load.elapsedMs)) + sample.finishLoadMs)),
+    openMs: median(samples.map((sample) => sample.openMs)),
     storedBytes: median(samples.map((sample) => sample.stored.bytes)),
     wasmMemoryBytes: median(samples.map((sample) => sample.wasmMemoryBytes)),
     queries,
@@ -85,6 +87,7 @@ export function tpchTable(engines, verdicts) {
   ];
   const rows = [
     row("load", (summary) => [summary.loadMs, null], "ms", ""),
+    row("open, to the first plan", (summary) => [summary.openMs, null], "ms", ""),
     ...names.map((name, index) =>
       row(
         name.toUpperCase(),

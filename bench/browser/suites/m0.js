@@ -54,6 +54,8 @@ export function measureEngine(engine, options) {
     const stored = await session.storedFiles();
     options.note("opening");
     const openings = await measureOpenings(session, engine);
+    options.note("lookups after reopening");
+    const reopenedLookupsMs = await measureReopenedLookups(session, engine, options.rows);
     options.note("killing workers");
     const kills = await measureKills(session, engine, options.rows + TRANSACTIONS);
     options.note("bulk interface");
@@ -63,6 +65,7 @@ export function measureEngine(engine, options) {
       baseline,
       stored,
       openings,
+      reopenedLookupsMs,
       kills,
       bulkLoadMs,
       downloadedFiles: session.downloadedFiles(),
@@ -97,6 +100,9 @@ async function measureSteps(session, engine, { rows, note }) {
   const scans = await worker.call("scan", { rows, repeats: SCANS }, STEP_LIMIT_MS);
   note("durable transactions");
   const durable = await worker.call("durableInserts", { firstKey: rows + 1, transactions: TRANSACTIONS }, STEP_LIMIT_MS);
+  // The floor under these commits: as many bytes, written and flushed by the same worker.
+  const bytes = Math.max(1, Math.round(durable.writtenBytes / TRANSACTIONS));
+  const floor = await worker.call("flushBaseline", { writes: TRANSACTIONS, bytes });
   await worker.call("scan", { rows: rows + TRANSACTIONS, repeats: 1 }, STEP_LIMIT_MS);
   const { wasmMemoryBytes } = await worker.call("memory", {});
   await worker.close();
@@ -108,6 +114,7 @@ async function measureSteps(session, engine, { rows, note }) {
     lookupsMs: lookups.elapsedMs,
     scansMs: scans.samplesMs,
     durable,
+    floor,
     wasmMemoryBytes,
   };
 }
@@ -124,6 +131,20 @@ async function measureOpenings(session, engine) {
     await worker.close();
   }
   return openings;
+}
+
+/**
+ * The same lookups as before, but the first thing that a fresh worker does.
+ *
+ * @param {Session} session
+ * @param {Engine} engine
+ * @param {number} rows
+ */
+async function measureReopenedLookups(session, engine, rows) {
+  const { worker } = await session.start({ engine: engine.name, database: "m0" });
+  const { elapsedMs } = await worker.call("pointLookups", { rows, lookups: LOOKUPS, seed: LOOKUP_SEED }, STEP_LIMIT_MS);
+  await worker.close();
+  return elapsedMs;
 }
 
 /**

@@ -32,7 +32,7 @@ export async function runM0(options, { vendorFolder, note }) {
   return {
     table: m0Table(engines, measures),
     notes: [
-      `Medians of ${options.repeat} repetition(s); less is better everywhere. A page's clock ticks every 0.1 ms.`,
+      `Medians of ${options.repeat} repetition(s); less is better everywhere.`,
       ...(options.engines.some(({ adapter }) => adapter === "duckdb") ? [DUCKDB_NOTE] : []),
     ],
     failures: engines.flatMap(failuresOf),

@@ -29,7 +29,7 @@ export async function runTpch(options, { vendorFolder, note }) {
     notes: [
       TPCH_NOTICE,
       `Scale factor ${scaleFactor}, loaded from ${tables.format === "csv" ? "CSV" : "Arrow IPC"} and made durable. ` +
-        `Cold: the first pass in a fresh worker. Warm: the median of ${WARM_PASSES} more passes in it. ` +
+        `Cold: the first pass in a fresh worker, which had opened the database and loaded all of the engine. Warm: the median of ${WARM_PASSES} more passes in it. ` +
         "Results are right where they agree with the answers in tpch/answers, equal where the engines agree.",
     ],
     failures: [...engines.flatMap(({ name, failure }) => (failure === null ? [] : [`${name}: ${failure}`])), ...failures],

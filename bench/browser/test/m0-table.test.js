@@ -17,7 +17,9 @@ function sample(factor) {
     count: { iterations: 10, totalMs: factor },
     lookupsMs: 50 * factor,
     scansMs: [3 * factor, factor, 2 * factor],
-    durable: { samplesMs: [factor, 3 * factor], totalMs: 4 * factor, flushes: 2 },
+    durable: { samplesMs: [factor, 3 * factor], totalMs: 4 * factor, flushes: 2, writtenBytes: 200 },
+    floor: { samplesMs: [0.2, 0.4], totalMs: 0.6 },
+    reopenedLookupsMs: 60 * factor,
     wasmMemoryBytes: 1 << 20,
     baseline: { samplesMs: [0.5, 0.5], totalMs: 1 },
     stored: { files: [], bytes: 2048 },
@@ -42,6 +44,8 @@ test("medians over the repetitions", () => {
   const summary = summarize(engine("x", [sample(1), sample(3), sample(2)]), MEASURES);
   assert.equal(summary["bulk_insert_ms"], 200);
   assert.equal(summary["lookup_us"], 10);
+  assert.equal(summary["reopened_lookup_us"], 12);
+  assert.equal(summary["durable_bytes"], 100);
   assert.equal(summary["scan_ms"], 4);
   assert.equal(summary["durable_mean_us"], 4000);
   assert.equal(summary["bulk_interface_ms"], 10);

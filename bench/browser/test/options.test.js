@@ -12,11 +12,14 @@ function parse(line) {
 
 test("defaults", () => {
   const m0 = parse("m0");
-  assert.deepEqual(m0.engines.map(({ name }) => name), ["gingham", "sqlite", "sqlite-wal", "duckdb", "duckdb-checkpoint"]);
+  assert.deepEqual(m0.engines.map(({ name }) => name), ["gingham", "sqlite", "sqlite-wal", "duckdb", "duckdb-checkpoint", "pglite"]);
   assert.deepEqual([m0.repeat, m0.rows, m0.saveLabel, m0.jsonPath], [3, 100_000, null, null]);
+  const batteries = parse("batteries");
+  assert.deepEqual(batteries.engines.map(({ name }) => name), ["gingham", "sqlite", "sqlite-wal", "duckdb", "pglite"]);
+  assert.equal(batteries.repeat, 3);
   const tpch = parse("tpch");
   assert.deepEqual(tpch.engines.map(({ name }) => name), ["gingham", "duckdb"]);
-  assert.deepEqual([tpch.repeat, tpch.scaleFactor, tpch.input, tpch.storage], [1, 0.1, null, null]);
+  assert.deepEqual([tpch.repeat, tpch.scaleFactor, tpch.input, tpch.storage], [1, 0.1, null, "column"]);
 });
 
 test("values by space or by equals sign", () => {
@@ -28,6 +31,7 @@ test("values by space or by equals sign", () => {
 test("labels follow the milestones", () => {
   assert.equal(parse("m0 --save").saveLabel, "M0");
   assert.equal(parse("m0 --save --rows 5").saveLabel, "M0");
+  assert.equal(parse("batteries --save").saveLabel, "batteries");
   assert.equal(parse("tpch --save").saveLabel, "M3");
   assert.equal(parse("tpch --sf 1 --save").saveLabel, "M7");
   assert.equal(parse("tpch --sf 10 --save").saveLabel, "M7");

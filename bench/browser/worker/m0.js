@@ -4,7 +4,7 @@
  * what it got, outside the measured time, and throws where a row is missing or wrong.
  */
 
-import { flushCount } from "./flush-count.js";
+import { storageCalls } from "./storage-calls.js";
 import { randomKeys, valueOf } from "./rows.js";
 
 /** @typedef {import("../adapters/adapter.js").Adapter} Adapter */
@@ -15,7 +15,7 @@ import { randomKeys, valueOf } from "./rows.js";
 const CREATE_TABLE = "CREATE TABLE t(k INTEGER PRIMARY KEY, v TEXT)";
 const INSERT = "INSERT INTO t VALUES (?, ?)";
 
-/** How long `countRows` repeats at least: the clock of a page only ticks every 0.1 ms. */
+/** How long `countRows` repeats at least: one is shorter than the clock of a page ticks. */
 const COUNT_SPAN_MS = 50;
 const COUNT_ITERATIONS_MAX = 10_000;
 
@@ -113,7 +113,7 @@ export async function scan(adapter, { rows, repeats }) {
   for (let repeat = 0; repeat < repeats; repeat += 1) {
     const start = performance.now();
     const statement = await adapter.prepare("SELECT k, v FROM t ORDER BY k");
-    const columns = await statement.columns();
+    const columns = await statement.columns([]);
     samplesMs.push(performance.now() - start);
     await statement.finalize();
     expectRows(columns, rows);
@@ -131,7 +131,7 @@ export async function durableInserts(adapter, { firstKey, transactions }) {
   const insert = await adapter.prepare(INSERT);
   /** @type {number[]} */
   const samplesMs = [];
-  const flushesBefore = flushCount();
+  const callsBefore = storageCalls();
   const start = performance.now();
   for (let index = 0; index < transactions; index += 1) {
     const key = firstKey + index;
@@ -142,9 +142,14 @@ export async function durableInserts(adapter, { firstKey, transactions }) {
     samplesMs.push(performance.now() - before);
   }
   const totalMs = performance.now() - start;
-  const flushes = flushCount() - flushesBefore;
+  const calls = storageCalls();
   await insert.finalize();
-  return { samplesMs, totalMs, flushes };
+  return {
+    samplesMs,
+    totalMs,
+    flushes: calls.flushes - callsBefore.flushes,
+    writtenBytes: calls.writtenBytes - callsBefore.writtenBytes,
+  };
 }
 
 /**

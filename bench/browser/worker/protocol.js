@@ -15,6 +15,8 @@
  * @typedef {object} StartArguments
  * @property {string} engine an engine's name, see adapters/engines.js
  * @property {string} database the database's name within the origin
+ * @property {boolean} [relaxed] commits need not be flushed when they are acknowledged
+ * @property {boolean} [complete] opening ends when any statement can run without waiting
  *
  * @typedef {object} StartResult
  * @property {string} version what the engine says it is
@@ -59,10 +61,12 @@
  * @property {(argument: {expected: number}) => Promise<Repeated>} countRows
  * @property {(argument: {rows: number, lookups: number, seed: number}) => Promise<{elapsedMs: number}>} pointLookups
  * @property {(argument: {rows: number, repeats: number}) => Promise<{samplesMs: number[]}>} scan
- * @property {(argument: {firstKey: number, transactions: number}) => Promise<Durations & {flushes: number}>} durableInserts
+ * @property {(argument: {firstKey: number, transactions: number}) => Promise<Durations & {flushes: number, writtenBytes: number}>} durableInserts
  * @property {(argument: {firstKey: number, limit: number}) => Promise<{committed: number}>} commitUntilKilled
  *   commits one row after the other, sending an acknowledgement for each
  * @property {(argument: {lastBaseKey: number, ranges: {firstKey: number, acknowledged: number}[]}) => Promise<LostCheck>} checkLost
+ * @property {(argument: {id: string}) => Promise<{elapsedMs: number}>} runBattery the battery of that
+ *   name, with what it needs made before, outside the measured time
  * @property {(argument: TableSource) => Promise<{elapsedMs: number, rows: number}>} loadTable
  * @property {(argument: {}) => Promise<{elapsedMs: number}>} finishLoad makes what was loaded durable
  * @property {(argument: {sql: string}) => Promise<QueryResult>} query

@@ -5,9 +5,10 @@
  */
 
 import { engineByName } from "../adapters/engines.js";
+import * as batteries from "./batteries.js";
 import { flushBaseline } from "./flush-baseline.js";
-import { watchFlushes } from "./flush-count.js";
 import * as m0 from "./m0.js";
+import { watchStorageCalls } from "./storage-calls.js";
 import { waitForRelease } from "./wait-for-release.js";
 import { watchWasmMemory, wasmMemoryBytes } from "./wasm-memory.js";
 
@@ -43,6 +44,7 @@ const METHODS = {
   commitUntilKilled: (argument) =>
     m0.commitUntilKilled(adapter(), argument, (key) => post({ kind: "bench-acknowledged", key })),
   checkLost: (argument) => m0.checkLost(adapter(), argument),
+  runBattery: (argument) => batteries.run(adapter(), argument),
   async loadTable(source) {
     const before = performance.now();
     await adapter().loadTable(source);
@@ -73,7 +75,7 @@ const METHODS = {
 };
 
 /** @type {Methods["start"]} */
-async function start({ engine: name, database }) {
+async function start({ engine: name, database, relaxed = false, complete = false }) {
   const engine = engineByName(name);
   if (engine === undefined) throw new Error(`unknown engine ${name}`);
   const before = performance.now();
@@ -81,7 +83,7 @@ async function start({ engine: name, database }) {
     await import(`../adapters/${engine.adapter}.js`)
   );
   const imported = performance.now();
-  current = await module.open({ variant: engine.variant, database });
+  current = await module.open({ variant: engine.variant, database, relaxed, complete });
   return { version: current.version, importMs: imported - before, openMs: performance.now() - imported };
 }
 
@@ -100,7 +102,7 @@ function post(reply) {
 }
 
 watchWasmMemory();
-watchFlushes();
+watchStorageCalls();
 /** @type {Promise<void>} */
 let queue = Promise.resolve();
 

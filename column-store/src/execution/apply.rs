@@ -71,10 +71,7 @@ impl Memo {
 
     fn add(&mut self, key: &[u8], outcome: Outcome) -> Result<()> {
         if self.outcomes.len() >= MEMO_ENTRIES_MAX || self.rows >= MEMO_ROWS_MAX {
-            self.keys = Interner::default();
-            self.outcomes.clear();
-            self.rows = 0;
-            self.bytes = 0;
+            self.forget();
         }
         if let Outcome::Rows(batches) = &outcome {
             self.rows += batches.iter().map(|batch| batch.rows).sum::<usize>();
@@ -83,14 +80,29 @@ impl Memo {
         if self.keys.intern(key)? as usize == self.outcomes.len() {
             self.outcomes.push(outcome);
         }
-        let outcomes = self.outcomes.capacity() * size_of::<Outcome>();
-        self.memory.resize(self.keys.memory_bytes() + outcomes + self.bytes)
+        if !self.memory.try_resize(self.memory_bytes()) {
+            // Remembering is a convenience.
+            self.forget();
+            self.memory.force(self.memory_bytes());
+        }
+        Ok(())
+    }
+
+    fn memory_bytes(&self) -> usize {
+        self.keys.memory_bytes() + self.outcomes.capacity() * size_of::<Outcome>() + self.bytes
+    }
+
+    fn forget(&mut self) {
+        self.keys = Interner::default();
+        self.outcomes = Vec::new();
+        self.rows = 0;
+        self.bytes = 0;
     }
 }
 
 impl ApplyOperator {
     pub(crate) fn new(site: &Site<'_>, apply: &Apply) -> Self {
-        let memory = site.scope.context.reservation();
+        let memory = site.reservation();
         Self {
             scope: Rc::clone(site.scope),
             input: site.input(0),

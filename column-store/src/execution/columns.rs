@@ -49,6 +49,20 @@ impl Column {
         rows + self.validity.as_ref().map_or(0, Vec::capacity)
     }
 
+    /// Bytes that appending this many rows, text aside, would add: a full column grows to
+    /// twice its size.
+    fn growth_bytes(&self, added: usize) -> usize {
+        let width = match &self.data {
+            Data::Boolean(_) => 1,
+            Data::Int32(_) | Data::Text(_) => 4,
+            Data::Int64(_) | Data::Double(_) => 8,
+            Data::Int128(_) | Data::Interval(_) => 16,
+        };
+        let bytes = self.memory_bytes();
+        let room = bytes / width - self.len().min(bytes / width);
+        if added > room { bytes.max(added * width) } else { 0 }
+    }
+
     /// Appends the rows of a vector, or those of them that `rows` names.
     pub(crate) fn append(&mut self, vector: &Vector, rows: Option<&[u32]>) -> Result<()> {
         self.append_validity(vector, rows);
@@ -229,6 +243,11 @@ impl ColumnStore {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.columns.iter().map(Column::memory_bytes).sum()
+    }
+
+    /// Bytes held once this many rows more have been appended, at the most but for text.
+    pub(crate) fn grown_bytes(&self, added: usize) -> usize {
+        self.columns.iter().map(|column| column.memory_bytes() + column.growth_bytes(added)).sum()
     }
 
     /// Appends the rows of a batch, or those that `rows` names.

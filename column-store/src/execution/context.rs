@@ -1,14 +1,14 @@
 //! What the operators of one running query share.
 
 use super::cte::SharedCte;
-use super::memory::{MemoryBudget, Reservation};
+use super::memory::{MemoryBudget, Reservation, Tally};
 use super::profile::{NodeProfile, Profile};
 use super::stage::{Place, Stage, Tree};
 use crate::expression::{Runtime, error};
 use crate::source::{Cancel, FilterCell, Step, Tables};
 use crate::vector::Batch;
 use crate::{Error, Result};
-use gingham_plan::{Node, Query, SqlError, WorkId};
+use gingham_plan::{Node, Query, SqlError, WorkId, explain};
 use gingham_types::Value;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -63,6 +63,8 @@ pub(crate) struct Context {
     /// The last round's rows of each recursive expression that runs.
     pub(crate) works: RefCell<BTreeMap<WorkId, Rc<Vec<Batch>>>>,
     pub(crate) profile: RefCell<Profile>,
+    /// What the operators hold, tree by tree as in the profile.
+    tallies: [Vec<Vec<Rc<Tally>>>; 3],
 }
 
 /// A scalar subquery's progress.
@@ -75,19 +77,47 @@ enum Subquery {
 
 impl Context {
     pub(crate) fn new(query: Arc<Query>, tables: Rc<dyn Tables>, options: Options) -> Self {
+        let profile = Profile::new(&query);
+        options.memory.set_aside(memory_users(&query) + 1);
         Self {
             subqueries: query.subqueries.iter().map(|_| RefCell::new(Subquery::New)).collect(),
             ctes: query.ctes.iter().map(|_| SharedCte::new(&options.memory)).collect(),
             works: RefCell::default(),
-            profile: RefCell::new(Profile::new(&query)),
+            tallies: [
+                tallies(&profile.ctes),
+                tallies(&profile.subqueries),
+                tallies(std::slice::from_ref(&profile.root)),
+            ],
+            profile: RefCell::new(profile),
             query,
             tables,
             options,
         }
     }
 
-    pub(crate) fn reservation(&self) -> Reservation {
-        Reservation::new(&self.options.memory)
+    /// The share of memory of the operator at a place.
+    pub(crate) fn reservation(&self, place: &Place) -> Reservation {
+        let list = match place.tree {
+            Tree::Cte(index) => self.tallies[0].get(index),
+            Tree::Subquery(index) => self.tallies[1].get(index),
+            Tree::Root => self.tallies[2].first(),
+        };
+        let tally = list.and_then(|list| list.get(place.number)).map(Rc::clone).unwrap_or_default();
+        Reservation::new(&self.options.memory, &tally)
+    }
+
+    /// The counts of every operator so far.
+    pub(crate) fn measured(&self) -> Profile {
+        let mut profile = self.profile.borrow().clone();
+        let [ctes, subqueries, root] = &self.tallies;
+        let lists = profile.ctes.iter_mut().zip(ctes).chain(profile.subqueries.iter_mut().zip(subqueries));
+        for (nodes, tallies) in lists.chain([&mut profile.root].into_iter().zip(root)) {
+            for (node, tally) in nodes.iter_mut().zip(tallies) {
+                node.memory_bytes = tally.peak.get();
+                node.spilled_bytes = tally.spilled.get();
+            }
+        }
+        profile
     }
 
     pub(crate) fn now_ms(&self) -> f64 {
@@ -106,6 +136,34 @@ impl Context {
             add(node);
         }
     }
+}
+
+fn tallies(lists: &[Vec<NodeProfile>]) -> Vec<Vec<Rc<Tally>>> {
+    lists.iter().map(|list| list.iter().map(|_| Rc::default()).collect()).collect()
+}
+
+/// Operators that keep rows, common table expressions included.
+fn memory_users(query: &Query) -> usize {
+    let mut users = query.ctes.len();
+    for root in query.ctes.iter().chain(&query.subqueries).chain([&query.root]) {
+        explain::walk(root, &mut |node| {
+            let keeps_none = matches!(
+                node,
+                Node::Scan(_)
+                    | Node::Values { .. }
+                    | Node::Filter { .. }
+                    | Node::Project { .. }
+                    | Node::Limit { .. }
+                    | Node::Union { .. }
+                    | Node::Cte { .. }
+                    | Node::Expand { .. }
+                    | Node::Series { .. }
+                    | Node::Work { .. }
+            );
+            users += usize::from(!keeps_none);
+        });
+    }
+    users
 }
 
 /// Where a part of the query runs: the context, the outer values bound around it, and

@@ -1,15 +1,16 @@
 //! Common table expressions: computed once, read by any number of operators.
 //!
-//! Readers share the batches. One that has read them all drives the computation on, so
-//! that the first reader need not wait for the whole of it.
+//! Readers share the batches, which are kept in memory as far as they fit. One that has
+//! read them all drives the computation on, so that the first reader need not wait for
+//! the whole of it.
 
 use super::context::{Context, Scope};
-use super::memory::{MemoryBudget, Reservation, batch_bytes};
+use super::memory::MemoryBudget;
+use super::spill::RowBuffer;
 use super::stage::{Operator, Place, Site, Stage, Tree};
 use crate::Result;
 use crate::expression::error;
 use crate::source::Step;
-use crate::vector::Batch;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -17,9 +18,8 @@ use std::rc::Rc;
 pub(crate) struct SharedCte(RefCell<State>);
 
 struct State {
-    batches: Vec<Batch>,
+    batches: RowBuffer,
     producer: Producer,
-    memory: Reservation,
 }
 
 enum Producer {
@@ -32,7 +32,7 @@ enum Producer {
 
 impl SharedCte {
     pub(crate) fn new(budget: &Rc<MemoryBudget>) -> Self {
-        Self(RefCell::new(State { batches: Vec::new(), producer: Producer::New, memory: Reservation::new(budget) }))
+        Self(RefCell::new(State { batches: RowBuffer::new(budget), producer: Producer::New }))
     }
 
     /// Batch number `index`: the batch, `Working` while it does not exist yet,
@@ -40,8 +40,8 @@ impl SharedCte {
     fn batch(&self, context: &Rc<Context>, id: usize, index: usize) -> Result<Step> {
         let producer = {
             let mut state = self.0.borrow_mut();
-            if let Some(batch) = state.batches.get(index) {
-                return Ok(Step::Batch(batch.clone()));
+            if let Some(batch) = state.batches.get(index)? {
+                return Ok(Step::Batch(batch));
             }
             std::mem::replace(&mut state.producer, Producer::Busy)
         };
@@ -58,10 +58,7 @@ impl SharedCte {
         let mut state = self.0.borrow_mut();
         state.producer = Producer::Running(stage);
         match step {
-            Step::Batch(batch) => {
-                state.memory.grow(batch_bytes(&batch))?;
-                state.batches.push(batch);
-            }
+            Step::Batch(batch) => state.batches.push(batch)?,
             Step::Working => {}
             Step::Finished => state.producer = Producer::Finished,
         }

@@ -32,7 +32,12 @@ pub(crate) struct GroupTable {
     expected: usize,
     groups: usize,
     mode: Mode,
+    /// The largest array of group numbers that memory allows.
+    direct_slots_max: u128,
 }
+
+/// In a list of group numbers: no group.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
 
 #[derive(Debug)]
 enum Mode {
@@ -47,9 +52,11 @@ enum Mode {
 }
 
 impl GroupTable {
-    /// A table for keys of `columns` integers, with about `expected` groups.
-    pub(crate) const fn new(columns: usize, expected: usize) -> Self {
-        Self { columns, expected, groups: 0, mode: Mode::Empty }
+    /// A table for keys of `columns` integers, with about `expected` groups, in about
+    /// `bytes_max` bytes.
+    pub(crate) fn new(columns: usize, expected: usize, bytes_max: usize) -> Self {
+        let direct_slots_max = DIRECT_SLOTS_MAX.min(bytes_max as u128 / 16);
+        Self { columns, expected, groups: 0, mode: Mode::Empty, direct_slots_max }
     }
 
     pub(crate) const fn groups(&self) -> usize {
@@ -64,6 +71,43 @@ impl GroupTable {
                 table.memory_bytes() + keys.capacity() * 8
             }
         }
+    }
+
+    /// Bytes that this many groups more may take.
+    pub(crate) fn growth_bytes(&self, added: usize) -> usize {
+        let keys = |keys: &Vec<u64>, words| growth(keys.len(), keys.capacity(), words) * 8;
+        match &self.mode {
+            Mode::Empty => 0,
+            Mode::Direct { keys: list, .. } => keys(list, added),
+            Mode::Packed { keys: list, table, .. } => keys(list, added) + table.growth_bytes(added),
+            Mode::Wide { keys: list, table, stride } => keys(list, added * stride) + table.growth_bytes(added),
+        }
+    }
+
+    /// The group number of every row, [`NO_GROUP`] for keys not seen before.
+    pub(crate) fn find(&self, batch: &KeyWords) -> Vec<u32> {
+        let (layout, rows) = match &self.mode {
+            Mode::Empty => return vec![NO_GROUP; batch.rows],
+            Mode::Wide { table, keys, stride } => {
+                let find = |row: &[u64]| {
+                    let key = |group: u32| &keys[group as usize * stride..(group as usize + 1) * stride];
+                    table.find(hash_words(row), |group| key(group) == row).unwrap_or(NO_GROUP)
+                };
+                return wide_rows(batch).chunks_exact(*stride).map(find).collect();
+            }
+            Mode::Direct { layout, .. } | Mode::Packed { layout, .. } => (layout, batch.rows),
+        };
+        let mut inside = vec![true; rows];
+        layout.mark_inside(batch, &mut inside);
+        let find = |(key, inside): (&u64, &bool)| match &self.mode {
+            _ if !inside => NO_GROUP,
+            Mode::Direct { table, .. } => table[*key as usize].wrapping_sub(1),
+            Mode::Packed { table, keys, .. } => {
+                table.find(hash_word(*key), |group| keys[group as usize] == *key).unwrap_or(NO_GROUP)
+            }
+            Mode::Empty | Mode::Wide { .. } => NO_GROUP,
+        };
+        layout.pack(batch).iter().zip(&inside).map(find).collect()
     }
 
     /// The group number of every row; keys not seen before get the next number.
@@ -126,7 +170,7 @@ impl GroupTable {
 
     fn direct_pays(&self, slots: u128, more: usize) -> bool {
         let groups = (self.groups + more).max(self.expected) as u128;
-        slots <= DIRECT_SLOTS_FREE || slots <= DIRECT_SLOTS_MAX.min(groups * DIRECT_SLOTS_PER_GROUP)
+        slots <= DIRECT_SLOTS_FREE.max(groups * DIRECT_SLOTS_PER_GROUP).min(self.direct_slots_max)
     }
 
     /// Moves all groups to a new layout, or to wide keys without one.
@@ -184,6 +228,17 @@ impl GroupTable {
                 (words, if valid.iter().all(|v| *v) { None } else { Some(valid) })
             }
         }
+    }
+}
+
+/// Elements that a vector gains when it takes `added` more.
+pub(crate) const fn growth(len: usize, capacity: usize, added: usize) -> usize {
+    if len + added <= capacity {
+        0
+    } else if added > capacity {
+        added
+    } else {
+        capacity
     }
 }
 

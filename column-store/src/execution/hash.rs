@@ -69,6 +69,12 @@ impl SlotTable {
         self.entries
     }
 
+    /// Bytes on top of those held that [`SlotTable::reserve`] takes: while it moves the
+    /// entries it has both tables.
+    pub(crate) fn growth_bytes(&self, more: usize) -> usize {
+        if (self.entries + more) * 2 > self.slots.len() { self.slots.len() * 16 } else { 0 }
+    }
+
     /// Doubles the table unless `more` entries have room.
     pub(crate) fn reserve(&mut self, more: usize) {
         while (self.entries + more) * 2 > self.slots.len() && self.slots.len() < 1 << 31 {

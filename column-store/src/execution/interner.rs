@@ -53,6 +53,11 @@ impl Interner {
         &self.strings
     }
 
+    /// The strings alone.
+    pub(crate) fn into_strings(self) -> Dictionary {
+        self.strings
+    }
+
     /// The number of a string, given one if it has none.
     pub(crate) fn intern(&mut self, bytes: &[u8]) -> Result<u32> {
         let hash = hash_bytes(bytes);
@@ -91,8 +96,16 @@ impl Interner {
             return self.numbers_directly(text, validity, insert);
         };
         let mut table = std::mem::take(&mut self.translations[place].1);
-        let mut numbers = vec![0; rows];
-        for (row, (number, code)) in numbers.iter_mut().zip(&text.codes).enumerate() {
+        // Nearly always every entry has been looked up before.
+        let mut greatest = 0;
+        let mut numbers: Vec<i64> = Vec::with_capacity(rows);
+        numbers.extend(text.codes.iter().map(|code| {
+            let entry = table[*code as usize];
+            greatest = greatest.max(entry);
+            i64::from(entry)
+        }));
+        let unsettled = if greatest >= ABSENT_CODE { &text.codes[..] } else { &[] };
+        for (row, (number, code)) in numbers.iter_mut().zip(unsettled).enumerate() {
             let mut entry = table[*code as usize];
             let unknown = entry == NO_ROW || (insert && entry == ABSENT_CODE);
             if unknown && validity.is_none_or(|v| v[row]) {

@@ -15,8 +15,9 @@
 use super::interner::Interner;
 use crate::Result;
 use crate::expression::error;
-use crate::vector::{Data, Vector};
-use gingham_types::{DECIMAL64_DIGITS_MAX, Interval, SqlType};
+use crate::vector::{Data, Dictionary, TextVector, Vector};
+use gingham_types::{DECIMAL64_DIGITS_MAX, Interval, SqlType, Value};
+use std::sync::Arc;
 
 const MICROS_PER_DAY: i128 = 86_400_000_000;
 
@@ -56,6 +57,11 @@ impl KeyColumn {
 
     pub(crate) fn memory_bytes(&self) -> usize {
         self.interner.as_ref().map_or(0, Interner::memory_bytes)
+    }
+
+    /// For text the strings by number, taken out: nothing more can be encoded.
+    pub(crate) fn take_strings(&mut self) -> Option<Arc<Dictionary>> {
+        self.interner.take().map(|interner| Arc::new(interner.into_strings()))
     }
 
     /// Adds the integers of a vector to `keys`. Without `insert`, strings that have no
@@ -128,6 +134,15 @@ impl KeyColumn {
         };
         Vector { data, validity: valid }
     }
+}
+
+/// Strings by number; a dictionary without entries has only NULLs to give.
+pub(crate) fn text_vector(numbers: &[i64], valid: Option<Vec<bool>>, dictionary: &Arc<Dictionary>) -> Vector {
+    if dictionary.is_empty() {
+        return Vector::constant(&Value::Null, SqlType::Text, numbers.len());
+    }
+    let codes = numbers.iter().map(|number| *number as u32).collect();
+    Vector { data: Data::Text(TextVector { codes, dictionary: Arc::clone(dictionary) }), validity: valid }
 }
 
 /// The narrower form of decimals when they all fit it.

@@ -9,7 +9,7 @@
 //! |---|---|
 //! | the query as it runs | `context` (shared state, scalar subqueries), `stage` (one node), [`profile`], [`memory`] |
 //! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `expand`, `series`, `cte`, `recursive`, `apply` |
-//! | rows kept | `aggregate`, `join`, `sort`, `window` |
+//! | rows kept | `aggregate`, `join`, `sort`, `window`, and what does not fit memory: [`spill`] |
 //! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `interner`, `hash`, `group_table` |
 //! | the border | [`result`] |
 
@@ -35,15 +35,18 @@ pub mod result;
 mod scan;
 mod series;
 mod sort;
+pub mod spill;
 mod stage;
 mod union;
 mod values;
 mod window;
 
+pub use coalesce::BatchJoiner;
 pub use context::{Clock, Options};
 pub(crate) use keys::narrow as narrow_decimals;
-pub use memory::MemoryBudget;
+pub use memory::{MemoryBudget, MemoryPool};
 pub use profile::{NodeProfile, Profile};
+pub use spill::{RowBuffer, TempSpace};
 
 use crate::Result;
 use crate::source::{Cancel, Step, Tables};
@@ -112,6 +115,11 @@ impl Execution {
         self.context.query.root.types()
     }
 
+    /// The memory that its operators share.
+    pub fn memory(&self) -> &Rc<MemoryBudget> {
+        &self.context.options.memory
+    }
+
     /// The query.
     pub fn query(&self) -> &Arc<Query> {
         &self.context.query
@@ -124,7 +132,7 @@ impl Execution {
 
     /// The counts of every operator so far.
     pub fn profile(&self) -> Profile {
-        self.context.profile.borrow().clone()
+        self.context.measured()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What each operator did, for EXPLAIN ANALYZE.
 
+use crate::source::SourceCounts;
 use gingham_plan::{Query, explain};
 
 /// One operator's counts.
@@ -13,6 +14,12 @@ pub struct NodeProfile {
     pub time_ms: f64,
     /// How often the operator was started: more than once below an apply.
     pub starts: u64,
+    /// The most bytes that the operator held at one time.
+    pub memory_bytes: u64,
+    /// Bytes that it wrote to temporary space.
+    pub spilled_bytes: u64,
+    /// For scans, what they read.
+    pub read: SourceCounts,
 }
 
 /// The operators of a query, each tree in the order of [`explain::walk`].

@@ -68,6 +68,7 @@ impl RecursiveOperator {
     pub(crate) fn new(site: &Site<'_>, recursive: &Recursive) -> Self {
         let keys: Vec<KeyColumn> = recursive.types.iter().map(|ty| KeyColumn::new(*ty)).collect();
         let width = keys.iter().map(KeyColumn::width).sum();
+        let memory = site.reservation();
         Self {
             scope: Rc::clone(site.scope),
             work: recursive.work,
@@ -76,8 +77,8 @@ impl RecursiveOperator {
             rounds: 0,
             gathered: Vec::new(),
             gathered_bytes: 0,
-            seen: recursive.distinct.then(|| Seen { keys, table: GroupTable::new(width, 0) }),
-            memory: site.scope.context.reservation(),
+            seen: recursive.distinct.then(|| Seen { keys, table: GroupTable::new(width, 0, memory.bytes_available()) }),
+            memory,
         }
     }
 

@@ -1,15 +1,21 @@
 //! Scans: the tables' own sources with every bound a literal.
 
-use super::stage::{Operator, Site};
+use super::context::Scope;
+use super::stage::{Operator, Place, Site};
 use crate::Result;
 use crate::expression::{Runtime, error, evaluate_row_with};
-use crate::source::{Source, Step};
+use crate::source::{Source, SourceCounts, Step};
 use gingham_plan::{Expr, KeyBound, Route, RowAccess, Scan};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Reads one table.
 pub(crate) struct ScanOperator {
     source: Box<dyn Source>,
+    scope: Rc<Scope>,
+    place: Place,
+    /// What has been added to the profile.
+    counted: SourceCounts,
 }
 
 impl ScanOperator {
@@ -24,13 +30,25 @@ impl ScanOperator {
                 Ok((*dynamic, Arc::clone(cell)))
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Self { source: site.scope.context.tables.open(&bound, &filters)? })
+        Ok(Self {
+            source: site.scope.context.tables.open(&bound, &filters)?,
+            scope: Rc::clone(site.scope),
+            place: site.place.clone(),
+            counted: SourceCounts::default(),
+        })
     }
 }
 
 impl Operator for ScanOperator {
     fn next(&mut self) -> Result<Step> {
-        self.source.next()
+        let step = self.source.next()?;
+        let counts = self.source.counts();
+        if counts != self.counted {
+            let more = counts.with(self.counted, u64::wrapping_sub);
+            self.scope.context.record(&self.place, |node| node.read = node.read.with(more, u64::wrapping_add));
+            self.counted = counts;
+        }
+        Ok(step)
     }
 }
 

@@ -7,6 +7,7 @@
 //! asked for never runs.
 
 use super::context::Scope;
+use super::memory::Reservation;
 use super::{
     aggregate, apply, cte, expand, filter, join, limit, project, recursive, scan, series, sort, union, values, window,
 };
@@ -140,6 +141,11 @@ impl Site<'_> {
     pub(crate) fn input(&self, index: usize) -> Stage {
         Stage::new(Rc::clone(self.scope), self.place.input(self.node, index))
     }
+
+    /// The node's share of memory.
+    pub(crate) fn reservation(&self) -> Reservation {
+        self.scope.context.reservation(self.place)
+    }
 }
 
 fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operator>> {
@@ -159,7 +165,9 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
         Node::Work { work, columns, .. } => Box::new(recursive::WorkOperator::new(&site, *work, columns)?),
         Node::Series { start, stop, step } => Box::new(series::SeriesOperator::new(&site, [start, stop, step])?),
         Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
-        Node::Sort { keys, limit, offset, .. } => sort::build(&site, keys, limit.as_ref(), offset.as_ref())?,
+        Node::Sort { keys, limit, offset, .. } => {
+            Box::new(sort::SortNode::new(&site, keys, limit.as_ref(), offset.as_ref())?)
+        }
         Node::Limit { limit, offset, .. } => {
             Box::new(limit::LimitOperator::new(&site, limit.as_ref(), offset.as_ref())?)
         }

@@ -37,6 +37,7 @@ pub mod selection;
 mod text;
 mod text_function;
 
+pub(crate) use arithmetic::bits_of;
 pub use builder::{ColumnBuilder, batch_from_rows};
 pub use predicates::{Predicates, filter};
 pub use runtime::Runtime;

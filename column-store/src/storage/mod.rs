@@ -34,6 +34,7 @@ mod sketch;
 pub mod statistics;
 
 pub use builder::{EncodedGroup, RowGroupBuilder};
+pub(crate) use bytes::{Reader, corrupt, put_varint};
 pub use cache::{CacheStatistics, ChunkCache};
 pub use chunk::Chunk;
 pub use extent::ExtentReader;

@@ -9,11 +9,13 @@ pub mod reference;
 pub mod tables;
 
 use gingham_column_store::Error;
-use gingham_column_store::execution::{Execution, Options};
+use gingham_column_store::execution::{Execution, MemoryBudget, Options, TempSpace};
 use gingham_plan::{Node, OutputColumn, Query};
+use gingham_row_store::MemoryVfs;
 use gingham_types::{Value, compare_values};
 use std::cmp::Ordering;
 use std::rc::Rc;
+use std::sync::Arc;
 use tables::MemoryTables;
 
 /// A query of one tree.
@@ -35,6 +37,27 @@ pub fn query(root: Node) -> Query {
     }
 }
 
+/// Too little for more than a few rows.
+const TINY_BYTES: u64 = 4096;
+
+/// The rows of a query in so little memory that whatever can be spilled is, and the bytes
+/// that were.
+pub fn run_spilling(query: Query, tables: &MemoryTables, bytes_max: u64) -> (Result<Vec<Vec<Value>>, Error>, u64) {
+    let vfs = MemoryVfs::new();
+    let temp = Arc::new(TempSpace::new(Arc::new(vfs.clone()), "temp".to_owned()).expect("there is no file"));
+    let memory = Rc::new(MemoryBudget::new(bytes_max).with_temp(Some(Arc::clone(&temp))));
+    let options = Options { memory: Rc::clone(&memory), ..Options::default() };
+    // What this run reads is not what the test counts.
+    let tables = MemoryTables { opened: Rc::default(), batches_read: Rc::default(), ..tables.clone() };
+    let mut execution = Execution::new(query, Rc::new(tables), options);
+    let rows = execution.collect_rows();
+    drop(execution);
+    assert_eq!(memory.bytes_used(), 0, "all memory is given back");
+    assert_eq!(temp.bytes_used(), 0, "all temporary space is given back");
+    assert_eq!(memory.bytes_spilled(), temp.bytes_written());
+    (rows, memory.bytes_spilled())
+}
+
 /// The rows of a query.
 pub fn run(query: Query, tables: &MemoryTables) -> Result<Vec<Vec<Value>>, Error> {
     Execution::new(query, Rc::new(tables.clone()), Options::default()).collect_rows()
@@ -44,16 +67,26 @@ pub fn run(query: Query, tables: &MemoryTables) -> Result<Vec<Vec<Value>>, Error
 pub fn check(root: Node, tables: &MemoryTables, context: &str) {
     let query = query(root);
     let expected = reference::Reference::new(&query, tables).rows(&query.root);
-    let actual = run(query, tables);
-    compare(actual, expected, true, context);
+    compare(run(query.clone(), tables), copy(&expected), true, context);
+    let (actual, spilled) = run_spilling(query, tables, TINY_BYTES);
+    compare(actual, expected, true, &format!("{context}, {spilled} bytes spilled"));
 }
 
 /// As [`check`], with the order of rows.
 pub fn check_ordered(root: Node, tables: &MemoryTables, context: &str) {
     let query = query(root);
     let expected = reference::Reference::new(&query, tables).rows(&query.root);
-    let actual = run(query, tables);
-    compare(actual, expected, false, context);
+    compare(run(query.clone(), tables), copy(&expected), false, context);
+    let (actual, spilled) = run_spilling(query, tables, TINY_BYTES);
+    compare(actual, expected, false, &format!("{context}, {spilled} bytes spilled"));
+}
+
+fn copy(result: &Result<Vec<Vec<Value>>, Error>) -> Result<Vec<Vec<Value>>, Error> {
+    match result {
+        Ok(rows) => Ok(rows.clone()),
+        Err(Error::Sql(error)) => Err(Error::Sql(error.clone())),
+        Err(error) => panic!("the reference fails: {error}"),
+    }
 }
 
 /// Compares rows, or the codes of errors.

@@ -34,6 +34,7 @@ impl Connection {
                 return Err(SqlError::new("42804", message).into());
             }
             let ty = table.record.columns[ordinal].ty;
+            refuse_value(&table, ordinal)?;
             if vectors[ordinal].replace(converted(vector, ty, name)?).is_some() {
                 return Err(SqlError::new("42701", format!("column \"{name}\" is given twice")).into());
             }
@@ -55,7 +56,7 @@ impl Connection {
                 (Some(vector), _) => Ok(vector),
                 (None, None) => Ok(Arc::new(Vector::constant(&Value::Null, column.ty, rows))),
                 (None, Some(default)) => {
-                    let value = gingham_column_store::expression::evaluate_row(default, &[])?;
+                    let value = gingham_column_store::expression::evaluate_row(&default.expr, &[])?;
                     Ok(Arc::new(Vector::constant(&value, column.ty, rows)))
                 }
             })
@@ -72,11 +73,12 @@ impl Connection {
         let schema = batch.schema();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
         let declared: Vec<&str> = table_ref.record.columns.iter().map(|c| c.name.as_str()).collect();
+        for (ordinal, _) in declared.iter().enumerate().filter(|(_, name)| names.contains(name)) {
+            refuse_value(&table_ref, ordinal)?;
+        }
         if names == declared && table_ref.record.storage == Storage::Column {
             return self.write(false, |connection| {
-                connection.with_writer(|writer| {
-                    writer.load_columns(&table_ref, |load, transaction| load.append_arrow(transaction, batch))
-                })?;
+                connection.with_writer(|writer| writer.load_arrow(&table_ref, batch))?;
                 Ok(batch.num_rows() as u64)
             });
         }
@@ -113,14 +115,14 @@ impl Connection {
         self.write(false, |connection| {
             connection.with_writer(|writer| {
                 if table.record.storage == Storage::Column && batch.rows >= BULK_ROWS_MIN {
-                    return writer.load_columns(table, |load, transaction| load.append(transaction, batch));
+                    return writer.load(table, batch);
                 }
                 let types = table.row_layout.types();
                 let mut row = Vec::with_capacity(types.len());
                 for position in 0..batch.rows {
                     row.clear();
                     row.extend(batch.columns.iter().zip(types).map(|(c, ty)| c.value(position, *ty)));
-                    if let Insertion::Conflict { index, .. } = writer.insert(table, &row)? {
+                    if let Insertion::Conflict { index, .. } = writer.insert(table, &mut row)? {
                         return Err(duplicate_key(table, index, &row).into());
                     }
                 }
@@ -128,6 +130,18 @@ impl Connection {
             })?;
             Ok(batch.rows as u64)
         })
+    }
+}
+
+/// 428C9 for a column whose values only the database makes.
+fn refuse_value(table: &Table, ordinal: usize) -> Result<()> {
+    let column = &table.record.columns[ordinal];
+    match &column.generated {
+        Some(generated) if generated.is_always() => {
+            let message = format!("column \"{}\" takes no value: the database makes it", column.name);
+            Err(SqlError::new("428C9", message).hint("leave it out").into())
+        }
+        _ => Ok(()),
     }
 }
 

@@ -8,8 +8,8 @@ use crate::statement::Rows;
 use crate::table::{Insertion, fill_index};
 use gingham_column_store::source::{Step, Tables};
 use gingham_plan::{
-    ColumnInfo, CreateIndex, CreateTable, IndexId, IndexInfo, Route, RowAccess, Scan, SqlError, Storage, TableId,
-    ViewInfo,
+    ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, Route, RowAccess, Scan, SqlError,
+    Storage, TableId, ViewInfo,
 };
 use gingham_row_store::TreeId;
 use gingham_types::{SqlType, Value};
@@ -47,6 +47,7 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
                 ty: column.ty,
                 nullable: column.nullable && !create.primary_key.contains(&ordinal),
                 default: column.default.clone(),
+                generated: column.generated.clone(),
             })
             .collect();
         let id = TableId(schema.take_id());
@@ -57,7 +58,20 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
             let names: Vec<&str> = ordinals.iter().map(|c| create.columns[*c].name.as_str()).collect();
             (format!("{}_{}_key", create.name, names.join("_")), ordinals.clone())
         });
-        for (name, ordinals) in keys.into_iter().chain(unique) {
+        let referring = create.storage == Storage::Column;
+        let referring = create.foreign_keys.iter().filter(|_| referring).map(|key| {
+            let names: Vec<&str> = key.columns.iter().map(|c| create.columns[*c].name.as_str()).collect();
+            (format!("{}_{}_idx", create.name, names.join("_")), key.columns.clone(), false)
+        });
+        let keys = keys.into_iter().chain(unique).map(|(name, ordinals)| (name, ordinals, true));
+        let keys: Vec<(String, Vec<usize>, bool)> = keys.collect();
+        // A column table is not read row by row to find who refers to a key.
+        let referring = referring.filter(|(_, columns, _)| {
+            !keys
+                .iter()
+                .any(|(_, key, _)| key.get(..columns.len()).is_some_and(|k| columns.iter().all(|c| k.contains(c))))
+        });
+        for (name, ordinals, unique) in keys.iter().cloned().chain(referring) {
             if !name.is_empty() && schema.index(&name).is_some() {
                 return Err(exists("index", &name));
             }
@@ -66,7 +80,7 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
                     id: IndexId(schema.take_id()),
                     name,
                     columns: ordinals.iter().map(|c| (*c, false)).collect(),
-                    unique: true,
+                    unique,
                 },
                 tree: writer.transaction.create_tree()?.0,
             });
@@ -83,6 +97,8 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
             primary_key: create.primary_key.clone(),
             storage: create.storage,
             indexes,
+            checks: create.checks.clone(),
+            foreign_keys: create.foreign_keys.iter().map(|key| owned(key, id)).collect(),
             trees,
         };
         schema.put_table(writer.transaction, record)
@@ -91,14 +107,12 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
     let rows: usize = batches.iter().map(|b| b.rows).sum();
     connection.with_writer(|writer| {
         if table.record.storage == Storage::Column && rows >= super::bulk::BULK_ROWS_MIN {
-            return writer.load_columns(&table, |load, transaction| {
-                batches.iter().try_for_each(|batch| load.append(transaction, batch))
-            });
+            return batches.iter().try_for_each(|batch| writer.load(&table, batch));
         }
         for batch in &batches {
             for row in 0..batch.rows {
-                let row: Vec<Value> = batch.columns.iter().zip(&types).map(|(c, ty)| c.value(row, *ty)).collect();
-                if let Insertion::Conflict { index, .. } = writer.insert(&table, &row)? {
+                let mut row: Vec<Value> = batch.columns.iter().zip(&types).map(|(c, ty)| c.value(row, *ty)).collect();
+                if let Insertion::Conflict { index, .. } = writer.insert(&table, &mut row)? {
                     return Err(crate::table::duplicate_key(&table, index, &row).into());
                 }
             }
@@ -108,7 +122,35 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
     Ok(Rows::changes_only(rows as u64))
 }
 
+/// A foreign key as its table's record has it; in a plan the new table has no number yet.
+fn owned(key: &ForeignKeyInfo, table: TableId) -> ForeignKeyInfo {
+    let parent = if key.parent == TableId::NEW { table } else { key.parent };
+    ForeignKeyInfo { parent, ..key.clone() }
+}
+
+/// Refuses to drop tables that others refer to.
+fn check_unreferenced(connection: &Connection, names: &[String]) -> Result<()> {
+    let schema = connection.write_schema();
+    for table in names.iter().filter_map(|name| schema.table(name)) {
+        let others = table.children.iter().filter_map(|child| Some((schema.table_by_id(child.table)?, child.position)));
+        for (child, position) in others {
+            if !names.contains(&child.record.name) && child.id() != table.id() {
+                let key = &child.record.foreign_keys[position].name;
+                let (name, child) = (&table.record.name, &child.record.name);
+                let message = format!("FOREIGN KEY \"{key}\" of table \"{child}\" refers to table \"{name}\"");
+                return Err(SqlError::new("2BP01", message).hint("drop the table that refers to it first").into());
+            }
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
+    check_unreferenced(connection, names)?;
+    // Those that refer to others go before them.
+    let mut names: Vec<&String> = names.iter().collect();
+    let refers = |name: &String| connection.write_schema().table(name).map_or(0, |t| t.record.foreign_keys.len());
+    names.sort_by_cached_key(|name| refers(name) == 0);
     for name in names {
         let table = match connection.write_schema().table(name) {
             Some(table) => Arc::clone(table),
@@ -211,6 +253,10 @@ pub(super) fn drop_index(connection: &mut Connection, name: &str, if_exists: boo
     let Some((table, position)) = connection.write_schema().index(name).map(|(t, p)| (Arc::clone(t), p)) else {
         return if if_exists { done() } else { Err(missing("index", "42704", name)) };
     };
+    if table.index_is_needed(position) {
+        let message = format!("a FOREIGN KEY needs the index \"{name}\"");
+        return Err(SqlError::new("2BP01", message).into());
+    }
     connection.with_schema(|schema, writer| {
         let mut record = table.record.clone();
         let removed = record.indexes.remove(position);

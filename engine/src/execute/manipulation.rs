@@ -61,11 +61,7 @@ pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &
         && insert.returning.is_empty()
         && insert.conflict == Conflict::Abort;
     if in_bulk {
-        connection.with_writer(|writer| {
-            writer.load_columns(&table, |load, transaction| {
-                batches.iter().try_for_each(|batch| load.append(transaction, batch))
-            })
-        })?;
+        connection.with_writer(|writer| batches.iter().try_for_each(|batch| writer.load(&table, batch)))?;
         return Ok(Rows::changes_only(rows as u64));
     }
     let mut changed = Vec::new();
@@ -92,13 +88,13 @@ pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &
 fn insert_row(
     writer: &mut Writer<'_>,
     table: &Table,
-    row: Vec<Value>,
+    mut row: Vec<Value>,
     conflict: &Conflict,
     runtime: &Runtime,
 ) -> Result<Option<Vec<Value>>> {
     // Each turn removes one conflicting row; a row conflicts at most once with each key.
     for _ in 0..=table.indexes.len() + 1 {
-        let (index, locator) = match writer.insert(table, &row)? {
+        let (index, locator) = match writer.insert(table, &mut row)? {
             Insertion::Inserted => return Ok(Some(row)),
             Insertion::Conflict { index, locator } => (index, locator),
         };
@@ -125,7 +121,9 @@ fn insert_row(
                 for (column, expr) in assignments {
                     new[*column] = evaluate_row_with(expr, &both, runtime)?;
                 }
-                writer.update(table, &[(locator, old, new.clone())])?;
+                let mut changes = [(locator, old, new)];
+                writer.update(table, &mut changes)?;
+                let [(.., new)] = changes;
                 return Ok(Some(new));
             }
         }
@@ -147,7 +145,8 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
     let batches = query::collect(connection, &update.source, parameters)?;
     let types = table.row_layout.types();
     // Without indexes nothing of a column table's old row is needed, and reading it is dear.
-    let needs_old = table.record.storage != Storage::Column || !table.indexes.is_empty();
+    let is_alone = table.indexes.is_empty() && table.parents.is_empty() && table.children.is_empty();
+    let needs_old = table.record.storage != Storage::Column || !is_alone || table.generates;
     let mut seen = HashSet::new();
     let mut changes = Vec::new();
     connection.with_writer(|writer| {
@@ -164,7 +163,7 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
                 changes.push((locator, old, new));
             }
         }
-        writer.update(&table, &changes)
+        writer.update(&table, &mut changes)
     })?;
     let new: Vec<Vec<Value>> = changes.into_iter().map(|(.., new)| new).collect();
     returned(&update.returning, &new, &Runtime::with_parameters(parameters.to_vec()), new.len() as u64)

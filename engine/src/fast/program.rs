@@ -227,9 +227,10 @@ fn bind_insert(table: Arc<Table>, names: &[String], rows: Vec<Vec<Operand>>) -> 
                 .iter()
                 .zip(columns)
                 .map(|(source, column)| match source {
+                    Some(_) if is_made(column) => None,
                     Some(position) => assigned(row[*position].clone(), column.ty),
                     None if column.default.is_none() => Some(Argument::Constant(Value::Null)),
-                    None => match &column.default {
+                    None => match column.default.as_ref().map(|default| &default.expr) {
                         Some(gingham_plan::Expr::Literal { value, .. }) => Some(Argument::Constant(value.clone())),
                         _ => None,
                     },
@@ -240,8 +241,17 @@ fn bind_insert(table: Arc<Table>, names: &[String], rows: Vec<Vec<Operand>>) -> 
     Some(Program::Insert { table, rows })
 }
 
+/// Whether only the database makes the column's values: the planner words the refusal.
+fn is_made(column: &gingham_plan::ColumnInfo) -> bool {
+    column.generated.as_ref().is_some_and(gingham_plan::Generated::is_always)
+}
+
 fn bind_assignment(table: &Table, column: usize, assignment: Assignment) -> Option<NewValue> {
-    let ty = table.record.columns[column].ty;
+    let definition = &table.record.columns[column];
+    if is_made(definition) {
+        return None;
+    }
+    let ty = definition.ty;
     match assignment {
         Assignment::Value(operand) => Some(NewValue::Argument(assigned(operand, ty)?)),
         Assignment::Add(other, minus, operand) => {

@@ -72,8 +72,12 @@ impl Program {
     /// it checks before its only change.
     pub(crate) fn is_atomic(&self) -> bool {
         match self {
-            Self::Insert { table, rows } => rows.len() == 1 && table.indexes.is_empty(),
-            Self::Update { table, .. } | Self::Delete { table, .. } => table.indexes.is_empty(),
+            Self::Insert { table, rows } => rows.len() == 1 && is_alone(table),
+            Self::Update { table, assignments, .. } => {
+                // A key that moves is removed before it is found to be taken.
+                is_alone(table) && !assignments.iter().any(|(column, _)| table.record.primary_key.contains(column))
+            }
+            Self::Delete { table, .. } => is_alone(table),
             _ => true,
         }
     }
@@ -97,7 +101,7 @@ impl Program {
                             Argument::Parameter { position, ty } => assign_parameter(parameters, *position, *ty)?,
                         });
                     }
-                    if let Insertion::Conflict { index, .. } = writer.insert(table, &values)? {
+                    if let Insertion::Conflict { index, .. } = writer.insert(table, &mut values)? {
                         return Err(duplicate_key(table, index, &values).into());
                     }
                 }
@@ -110,7 +114,7 @@ impl Program {
                 for (column, value) in assignments {
                     new[*column] = new_value(value, &old, table.row_layout.types()[*column], parameters)?;
                 }
-                writer.update(table, &[(locator, old, new)])?;
+                writer.update(table, &mut [(locator, old, new)])?;
                 Ok(1)
             }
             Self::Delete { table, key } => {
@@ -122,6 +126,11 @@ impl Program {
             _ => Ok(0),
         }
     }
+}
+
+/// Whether a row is all that a change of it touches.
+fn is_alone(table: &Table) -> bool {
+    table.indexes.is_empty() && table.children.is_empty()
 }
 
 fn compared(argument: &Argument, parameters: &[Value]) -> Result<Value> {

@@ -1,14 +1,16 @@
 //! The schema: tables and views, as stored and as the engine uses them.
 //!
 //! Records live in the system tree [`SCHEMA_TREE`]: `t` + table id for a table, `v` +
-//! name for a view, `m` for the counters. A record is a version byte and postcard.
+//! name for a view, `m` for the counters, `s` + table id for an identity column's numbers. A record is a version byte and postcard.
 
+mod links;
 mod record;
 
+pub(crate) use links::{Child, Parent};
 pub(crate) use record::{IndexRecord, TableRecord, Trees};
 
 use crate::error::{Error, Result};
-use gingham_plan::{Catalog, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo};
+use gingham_plan::{Catalog, IndexInfo, SqlError, Storage, TableId, TableInfo, TableStatistics, ViewInfo};
 use gingham_row_store::key::{KeyColumn, KeyLayout};
 use gingham_row_store::row::RowLayout;
 use gingham_row_store::{Direction, Read, Transaction, TreeId};
@@ -22,7 +24,7 @@ use std::sync::Arc;
 pub(crate) const SCHEMA_TREE: TreeId = TreeId(1);
 
 /// Version byte of every schema record.
-const RECORD_VERSION: u8 = 1;
+const RECORD_VERSION: u8 = 2;
 
 /// Numbers that only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +51,12 @@ pub(crate) struct Table {
     /// The primary key's layout, or of the hidden row id.
     pub(crate) key_layout: KeyLayout,
     pub(crate) indexes: Vec<Index>,
+    /// The key each foreign key refers to.
+    pub(crate) parents: Vec<Parent>,
+    /// The foreign keys that refer here.
+    pub(crate) children: Vec<Child>,
+    /// Whether the database makes values of some column.
+    pub(crate) generates: bool,
 }
 
 /// One secondary index of a [`Table`].
@@ -79,7 +87,15 @@ impl Table {
                 ),
             })
             .collect();
-        Self { row_layout: RowLayout::new(&types), key_layout, indexes, record }
+        Self {
+            row_layout: RowLayout::new(&types),
+            key_layout,
+            indexes,
+            parents: Vec::new(),
+            children: Vec::new(),
+            generates: record.columns.iter().any(|c| c.generated.is_some()),
+            record,
+        }
     }
 
     pub(crate) fn id(&self) -> TableId {
@@ -119,6 +135,8 @@ impl Table {
             // The key of a column table is kept as an index that the planner does not see
             // by name: it is the primary key.
             indexes: self.indexes.iter().map(|i| i.info.clone()).filter(|i| !i.name.is_empty()).collect(),
+            checks: self.record.checks.clone(),
+            foreign_keys: self.record.foreign_keys.clone(),
             statistics,
         }
     }
@@ -144,9 +162,11 @@ impl Schema {
                     let view: ViewInfo = decode(value)?;
                     schema.views.insert(view.name.clone(), view);
                 }
+                Some(b's') => {}
                 _ => return Err(Error::Corrupt("unknown record in the schema".into())),
             }
         }
+        schema.link().map_err(Error::Corrupt)?;
         Ok(schema)
     }
 
@@ -186,9 +206,10 @@ impl Schema {
         let mut key = vec![b't'];
         key.extend_from_slice(&record.id.0.to_be_bytes());
         self.put(transaction, &key, &record)?;
-        let table = Arc::new(Table::new(record));
-        self.tables.insert(table.record.name.clone(), Arc::clone(&table));
-        Ok(table)
+        let name = record.name.clone();
+        self.tables.insert(name.clone(), Arc::new(Table::new(record)));
+        self.link().map_err(SqlError::internal)?;
+        self.table(&name).cloned().ok_or_else(|| SqlError::internal("a new table is missing").into())
     }
 
     /// Removes a table's record (its trees are the caller's).
@@ -257,6 +278,10 @@ fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T> {
     match bytes.split_first() {
         Some((&RECORD_VERSION, rest)) => {
             gingham_plan::from_bytes(rest).map_err(|_| Error::Corrupt("a schema record does not read".into()))
+        }
+        Some((version, _)) if *version > 0 => {
+            let age = if *version < RECORD_VERSION { "an earlier" } else { "a later" };
+            Err(SqlError::unsupported(format!("the schema of a file that {age} version of Gingham wrote")).into())
         }
         _ => Err(Error::Corrupt("a schema record has an unknown version".into())),
     }

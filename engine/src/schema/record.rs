@@ -1,6 +1,6 @@
 //! A table's record in the schema tree.
 
-use gingham_plan::{ColumnInfo, IndexInfo, Storage, TableId};
+use gingham_plan::{CheckInfo, ColumnInfo, ForeignKeyInfo, Generated, IndexInfo, Storage, TableId};
 use serde::{Deserialize, Serialize};
 
 /// Everything that is stored about a table but its contents and statistics.
@@ -13,6 +13,9 @@ pub(crate) struct TableRecord {
     pub(crate) primary_key: Vec<usize>,
     pub(crate) storage: Storage,
     pub(crate) indexes: Vec<IndexRecord>,
+    pub(crate) checks: Vec<CheckInfo>,
+    /// A parent is always in the schema too.
+    pub(crate) foreign_keys: Vec<ForeignKeyInfo>,
     pub(crate) trees: Trees,
 }
 
@@ -40,7 +43,14 @@ impl TableRecord {
     pub(crate) fn validate(&self) -> Result<(), String> {
         let columns = self.columns.len();
         let indexed = self.indexes.iter().flat_map(|i| i.info.columns.iter().map(|(c, _)| *c));
-        if columns == 0 || self.primary_key.iter().copied().chain(indexed).any(|c| c >= columns) {
+        let referring = self.foreign_keys.iter().flat_map(|key| key.columns.iter().copied());
+        let computed = self.columns.iter().filter_map(|column| match &column.generated {
+            Some(Generated::Stored(expr)) => Some(expr),
+            _ => None,
+        });
+        let read = computed.chain(self.checks.iter().map(|c| &c.condition)).flat_map(|expr| expr.columns());
+        let mut named = self.primary_key.iter().copied().chain(indexed).chain(referring).chain(read);
+        if columns == 0 || named.any(|c| c >= columns) {
             return Err(format!("the record of table {} names columns it does not have", self.name));
         }
         Ok(())

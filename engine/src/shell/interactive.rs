@@ -2,6 +2,7 @@
 
 use super::{Arguments, Printer, commands, script};
 use crate::Connection;
+use crate::script::Progress;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::io;
@@ -29,6 +30,7 @@ pub(super) fn run(connection: &mut Connection, arguments: &Arguments) -> io::Res
     ))?;
     let mut state = State { timer: false, done: false };
     let mut pending = String::new();
+    let mut progress = Progress::default();
     while !state.done {
         let prompt = if pending.is_empty() { "gingham> " } else { "    ...> " };
         match editor.readline(prompt) {
@@ -39,19 +41,23 @@ pub(super) fn run(connection: &mut Connection, arguments: &Arguments) -> io::Res
                     commands::run(line.trim(), connection, &mut state, &mut printer)?;
                     continue;
                 }
+                let line = line + "\n";
                 pending.push_str(&line);
-                pending.push('\n');
-                if is_complete(&pending) {
+                progress.line(&line);
+                if progress.is_complete() {
                     let _ = editor.add_history_entry(pending.trim());
                     let start = Instant::now();
-                    script(connection, &pending, false, &mut printer)?;
+                    script(connection, (&pending, 0), false, &mut printer)?;
                     if state.timer {
                         printer.note(&format!("Time: {:.3} ms", start.elapsed().as_secs_f64() * 1e3))?;
                     }
                     pending.clear();
                 }
             }
-            Err(ReadlineError::Interrupted) => pending.clear(),
+            Err(ReadlineError::Interrupted) => {
+                pending.clear();
+                progress = Progress::default();
+            }
             Err(ReadlineError::Eof) => state.done = true,
             Err(error) => return Err(io::Error::other(error)),
         }
@@ -62,35 +68,6 @@ pub(super) fn run(connection: &mut Connection, arguments: &Arguments) -> io::Res
     Ok(true)
 }
 
-/// Whether the text ends with a semicolon outside quotes and comments, or is blank.
-fn is_complete(text: &str) -> bool {
-    // A statement that would swallow another one's first word is still open.
-    let marked = format!("{text}\n;x");
-    let pieces: Vec<_> = crate::script::split(&marked).map(|p| p.sql).collect();
-    let closed = pieces.last() == Some(&"x");
-    closed && (text.trim_end().ends_with(';') || text.trim().is_empty() || ends_in_comment(text))
-}
-
-fn ends_in_comment(text: &str) -> bool {
-    let count = crate::script::split(text).count();
-    let with_word = format!("{text}\nx");
-    crate::script::split(&with_word).count() > count
-}
-
 fn history_path() -> Option<PathBuf> {
     std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".gingham_history"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_complete;
-
-    #[test]
-    fn statements_end_at_a_semicolon_outside_quotes() {
-        assert!(is_complete("select 1;\n"));
-        assert!(is_complete("select 1; -- done\n"));
-        assert!(!is_complete("select 1\n"));
-        assert!(!is_complete("select ';\n"));
-        assert!(!is_complete("select 1; select 2\n"));
-    }
 }

@@ -1,8 +1,10 @@
 //! The shell: what the `gingham` command does.
 //!
 //! Statements come from `-c`, from standard input, or from a person at a terminal; each
-//! outcome goes to a [`Printer`] of the chosen format. Exit status 1 if any statement
-//! failed, 2 if the database could not be opened.
+//! outcome goes to a [`Printer`] of the chosen format. From standard input a statement
+//! runs as soon as the line with its semicolon is there, so that a program can hold a
+//! conversation. Exit status 1 if any statement failed, 2 if the database could not be
+//! opened.
 
 mod commands;
 mod import;
@@ -11,9 +13,10 @@ mod printer;
 
 pub use printer::{Format, Printer};
 
+use crate::script::Progress;
 use crate::{Connection, Database, Options};
 use clap::Parser;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -77,29 +80,58 @@ fn session(database: &Database, arguments: &Arguments) -> io::Result<bool> {
     if !arguments.commands.is_empty() {
         let mut succeeded = true;
         for command in &arguments.commands {
-            succeeded &= script(&mut connection, command, arguments.bail, &mut printer)?;
+            succeeded &= script(&mut connection, (command, 0), arguments.bail, &mut printer)?;
             if arguments.bail && !succeeded {
                 break;
             }
         }
         return Ok(succeeded);
     }
-    let mut text = Vec::new();
-    io::stdin().lock().read_to_end(&mut text)?;
-    match String::from_utf8(text) {
-        Ok(text) => script(&mut connection, &text, arguments.bail, &mut printer),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            printer.error(&crate::SqlError::new("22021", format!("the script is not UTF-8 at byte {at}")))?;
-            Ok(false)
+    piped(&mut connection, io::stdin().lock(), arguments.bail, &mut printer)
+}
+
+/// Runs statements as their lines come; whether none failed.
+fn piped<O: Write, E: Write>(
+    connection: &mut Connection,
+    mut input: impl BufRead,
+    bail: bool,
+    printer: &mut Printer<O, E>,
+) -> io::Result<bool> {
+    let (mut succeeded, mut lines, mut bytes) = (true, 0, 0);
+    let (mut pending, mut pending_lines) = (String::new(), 0);
+    let mut progress = Progress::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let at_end = input.read_until(b'\n', &mut line)? == 0;
+        match str::from_utf8(&line) {
+            Ok(line) => {
+                pending.push_str(line);
+                progress.line(line);
+            }
+            Err(error) => {
+                let message = format!("the script is not UTF-8 at byte {}", bytes + error.valid_up_to());
+                printer.error(&crate::SqlError::new("22021", message))?;
+                return Ok(false);
+            }
+        }
+        bytes += line.len();
+        pending_lines += 1;
+        if at_end || progress.is_complete() {
+            succeeded &= script(connection, (&pending, lines), bail, printer)?;
+            if at_end || (bail && !succeeded) {
+                return Ok(succeeded);
+            }
+            pending.clear();
+            lines += std::mem::take(&mut pending_lines);
         }
     }
 }
 
-/// Runs a script; whether no statement failed.
+/// Runs a script that begins after so many lines; whether no statement failed.
 fn script<O: Write, E: Write>(
     connection: &mut Connection,
-    sql: &str,
+    (sql, lines_before): (&str, u32),
     bail: bool,
     printer: &mut Printer<O, E>,
 ) -> io::Result<bool> {
@@ -108,7 +140,11 @@ fn script<O: Write, E: Write>(
     connection.execute_script(sql, &mut |outcome| {
         let result = match outcome.result {
             Ok(rows) => printer.rows(rows),
-            Err(error) => printer.error(&error.to_sql_error()).map(|()| false),
+            Err(error) => {
+                let mut error = error.to_sql_error();
+                error.position = error.position.map(|(line, column)| (line.saturating_add(lines_before), column));
+                printer.error(&error).map(|()| false)
+            }
         };
         match result {
             Ok(went_well) => succeeded &= went_well,

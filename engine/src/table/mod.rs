@@ -5,13 +5,19 @@
 //! table without one and of every column table.
 
 mod column;
+mod complete;
 mod copy;
+mod identity;
 mod index;
 mod insert;
+mod load;
+mod references;
 
 pub(crate) use column::{ColumnLoad, group_metas, read_column_row, select, split_group};
 pub(crate) use copy::{copy_is_due, ranges, refresh_copy, uncopied_rows};
+pub(crate) use identity::{column as identity_column, last_number};
 pub(crate) use index::{fill_index, prefix_end};
+pub(crate) use references::{References, parent_exists};
 
 use crate::database::Shared;
 use crate::error::{Error, Result};
@@ -36,6 +42,8 @@ pub(crate) struct TableState {
     has_groups: Option<bool>,
     /// Rows on their way into row groups.
     load: Option<ColumnLoad>,
+    /// The numbers of the identity column, once known.
+    sequence: Option<identity::Sequence>,
     key: Vec<u8>,
     row: Vec<u8>,
 }
@@ -44,6 +52,8 @@ pub(crate) struct TableState {
 pub(crate) struct Writer<'a> {
     pub(crate) transaction: &'a mut Transaction,
     pub(crate) states: &'a mut HashMap<TableId, TableState>,
+    /// What the statement has to settle when its rows are changed.
+    pub(crate) references: &'a mut References,
 }
 
 /// What became of a row to insert.
@@ -61,14 +71,16 @@ pub(crate) enum Insertion {
 }
 
 impl Writer<'_> {
-    /// Adds a row whose values have been cast to the columns' types.
+    /// Adds a row whose values have been cast to the columns' types. Values that the
+    /// database makes are filled in.
     ///
     /// # Errors
-    /// 23502 for a NULL in a NOT NULL column; errors of the store.
-    pub(crate) fn insert(&mut self, table: &Table, row: &[Value]) -> Result<Insertion> {
-        check_not_null(table, row)?;
+    /// 23502, 23503 and 23514 for a row that must not be; errors of the store.
+    pub(crate) fn insert(&mut self, table: &Table, row: &mut [Value]) -> Result<Insertion> {
         let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let result = insert::insert(self.transaction, table, row, &mut state);
+        let result = complete::complete(self.transaction, table, &mut state, row)
+            .and_then(|()| self.references.check(&*self.transaction, table, None, row))
+            .and_then(|()| insert::insert(self.transaction, table, row, &mut state));
         self.states.insert(table.id(), state);
         result
     }
@@ -76,6 +88,11 @@ impl Writer<'_> {
     /// Removes a row. `row` gives its values where they are known; for column tables
     /// with a key they must be.
     pub(crate) fn delete(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
+        self.references.note(table, row, None);
+        self.remove(table, locator, row)
+    }
+
+    fn remove(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
         let mut state = self.states.remove(&table.id()).unwrap_or_default();
         let result = remove(self.transaction, table, locator, row, &mut state);
         self.states.insert(table.id(), state);
@@ -83,24 +100,32 @@ impl Writer<'_> {
     }
 
     /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
-    /// comes, so that keys may move over each other.
+    /// comes, so that keys may move over each other. Values that the database makes are
+    /// filled in.
     ///
     /// # Errors
-    /// 23505 if a new key exists, 23502 for NULLs; the caller rolls back the statement.
-    pub(crate) fn update(&mut self, table: &Table, changes: &[(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
+    /// 23505 if a new key exists, 23502, 23503 and 23514 for a row that must not be; the
+    /// caller rolls back the statement.
+    pub(crate) fn update(&mut self, table: &Table, changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
         let mut moved = Vec::new();
         for (locator, old, new) in changes {
-            check_not_null(table, new)?;
             let mut state = self.states.remove(&table.id()).unwrap_or_default();
-            let in_place = insert::replace_in_place(self.transaction, table, locator, old, new, &mut state);
+            let in_place = complete::complete_changed(self.transaction, table, &mut state, new)
+                .and_then(|()| self.references.check(&*self.transaction, table, Some(old), new))
+                .and_then(|()| insert::replace_in_place(self.transaction, table, locator, old, new, &mut state));
             self.states.insert(table.id(), state);
-            if !in_place? {
-                self.delete(table, locator, old)?;
+            let in_place = in_place?;
+            self.references.note(table, old, Some(new));
+            if !in_place {
+                self.remove(table, locator, old)?;
                 moved.push(new);
             }
         }
         for new in moved {
-            if let Insertion::Conflict { index, .. } = self.insert(table, new)? {
+            let mut state = self.states.remove(&table.id()).unwrap_or_default();
+            let inserted = insert::insert(self.transaction, table, new, &mut state);
+            self.states.insert(table.id(), state);
+            if let Insertion::Conflict { index, .. } = inserted? {
                 return Err(duplicate_key(table, index, new).into());
             }
         }
@@ -118,9 +143,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Removes every row.
+    /// Removes every row, and the memory of numbers given.
     pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
         self.states.remove(&table.id());
+        identity::forget(self.transaction, table.id())?;
         column::free_groups(self.transaction, table)?;
         self.transaction.clear_tree(table.rows_tree())?;
         for index in &table.indexes {
@@ -129,28 +155,11 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A column table's bulk load: rows go into row groups directly.
-    pub(crate) fn load_columns(
-        &mut self,
-        table: &Arc<Table>,
-        append: impl FnOnce(&mut ColumnLoad, &mut Transaction) -> Result<()>,
-    ) -> Result<()> {
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let mut load = match state.load.take() {
-            Some(load) => load,
-            None => ColumnLoad::new(table, next_row_id(self.transaction, table, &mut state)?),
-        };
-        let result = append(&mut load, self.transaction);
-        state.next_row_id = Some(load.next_row_id());
-        state.load = Some(load);
-        self.states.insert(table.id(), state);
-        result
-    }
-
-    /// Writes the rows that wait for a full row group. Called before anything reads the
-    /// transaction, sets a savepoint or commits.
+    /// Writes the rows that wait for a full row group, and the numbers given. Called
+    /// before anything reads the transaction, sets a savepoint or commits.
     pub(crate) fn finish_loads(&mut self) -> Result<()> {
-        for state in self.states.values_mut() {
+        for (table, state) in self.states.iter_mut() {
+            identity::write(self.transaction, *table, state)?;
             if let Some(load) = state.load.take() {
                 load.finish(self.transaction)?;
             }
@@ -224,18 +233,10 @@ fn remove(
     Ok(())
 }
 
-fn check_not_null(table: &Table, row: &[Value]) -> Result<()> {
-    debug_assert_eq!(row.len(), table.record.columns.len(), "a row has a value for each column");
-    for (column, value) in table.record.columns.iter().zip(row) {
-        if value.is_null() && !column.nullable {
-            return Err(SqlError::new(
-                "23502",
-                format!("NULL in column \"{}\" of table \"{}\", which is NOT NULL", column.name, table.record.name),
-            )
-            .into());
-        }
-    }
-    Ok(())
+/// A value as an error shows it.
+fn shortened(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }
 }
 
 /// 23505 for a key that exists.
@@ -246,12 +247,8 @@ pub(crate) fn duplicate_key(table: &Table, index: Option<usize>, row: &[Value]) 
         }
         _ => ("the primary key".to_owned(), table.record.primary_key.clone()),
     };
-    let shorten = |value: &Value| {
-        let text = value.to_string();
-        if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }
-    };
     let names: Vec<&str> = columns.iter().map(|c| table.record.columns[*c].name.as_str()).collect();
-    let values: Vec<String> = columns.iter().map(|c| shorten(&row[*c])).collect();
+    let values: Vec<String> = columns.iter().map(|c| shortened(&row[*c])).collect();
     SqlError::new(
         "23505",
         format!(

@@ -1,12 +1,17 @@
 //! What the planner knows of the database: schema and statistics at one moment.
 
-use crate::Expr;
+use crate::{CheckInfo, ForeignKeyInfo, Generated, StoredExpr};
 use gingham_types::{SqlType, Value};
 use serde::{Deserialize, Serialize};
 
 /// A table's number; never reused in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TableId(pub u32);
+
+impl TableId {
+    /// In a plan, the table that the statement creates. No table has this number.
+    pub const NEW: Self = Self(0);
+}
 
 /// An index's number; never reused in a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -72,6 +77,10 @@ pub struct TableInfo {
     pub storage: Storage,
     /// Secondary indexes; UNIQUE constraints are unique indexes.
     pub indexes: Vec<IndexInfo>,
+    /// CHECK constraints.
+    pub checks: Vec<CheckInfo>,
+    /// FOREIGN KEYs of this table.
+    pub foreign_keys: Vec<ForeignKeyInfo>,
     /// What is known of its contents.
     pub statistics: TableStatistics,
 }
@@ -86,7 +95,9 @@ pub struct ColumnInfo {
     /// Whether NULL is allowed.
     pub nullable: bool,
     /// DEFAULT expression (no column references); `None` is NULL.
-    pub default: Option<Expr>,
+    pub default: Option<StoredExpr>,
+    /// Whether and how the database makes its values.
+    pub generated: Option<Generated>,
 }
 
 /// One secondary index.
@@ -150,6 +161,15 @@ impl Catalog {
 }
 
 impl TableInfo {
+    /// Whether exactly these columns are the primary key or a unique one, in any order.
+    pub fn has_key(&self, columns: &[usize]) -> bool {
+        let same = |key: &[usize]| {
+            key.len() == columns.len() && !columns.is_empty() && key.iter().all(|c| columns.contains(c))
+        };
+        let indexed = |index: &IndexInfo| same(&index.columns.iter().map(|(c, _)| *c).collect::<Vec<_>>());
+        same(&self.primary_key) || self.indexes.iter().any(|index| index.unique && indexed(index))
+    }
+
     /// The ordinal of a folded column name.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)

@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod catalog;
+mod constraint;
 mod error;
 pub mod explain;
 mod expr;
@@ -20,6 +21,7 @@ pub use aggregate::{AggregateCall, AggregateFunction};
 pub use catalog::{
     Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, Storage, TableId, TableInfo, TableStatistics, ViewInfo,
 };
+pub use constraint::{CheckInfo, ForeignAction, ForeignKeyInfo, Generated, StoredExpr};
 pub use error::SqlError;
 pub use expr::{BinaryOp, DateField, Expr, Function};
 pub use node::{

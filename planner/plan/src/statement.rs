@@ -1,6 +1,6 @@
 //! Planned statements.
 
-use crate::{Expr, Node, Storage, TableId};
+use crate::{CheckInfo, Expr, ForeignKeyInfo, Generated, Node, Storage, StoredExpr, TableId};
 use gingham_types::{SqlType, Value};
 use serde::{Deserialize, Serialize};
 
@@ -199,7 +199,9 @@ pub struct ColumnDefinition {
     /// Whether NULL is allowed.
     pub nullable: bool,
     /// DEFAULT, cast to the column's type.
-    pub default: Option<Expr>,
+    pub default: Option<StoredExpr>,
+    /// Whether and how the database makes its values.
+    pub generated: Option<Generated>,
 }
 
 /// CREATE TABLE.
@@ -215,6 +217,10 @@ pub struct CreateTable {
     pub primary_key: Vec<usize>,
     /// UNIQUE constraints: ordinals.
     pub unique: Vec<Vec<usize>>,
+    /// CHECK constraints.
+    pub checks: Vec<CheckInfo>,
+    /// FOREIGN KEYs; the parent [`TableId::NEW`] is the table itself.
+    pub foreign_keys: Vec<ForeignKeyInfo>,
     /// WITH (storage = '…').
     pub storage: Storage,
     /// AS SELECT.

@@ -29,7 +29,11 @@ impl Converter<'_> {
         let scope = Scope { schema: Arc::clone(aggregate.input.schema()), ids };
         let mut outputs = Vec::new();
         let mut groups = Vec::with_capacity(aggregate.group_expr.len());
-        for bound in &aggregate.group_expr {
+        for (position, bound) in aggregate.group_expr.iter().enumerate() {
+            // The schema has one field for an expression that is given twice.
+            if aggregate.group_expr[..position].contains(bound) {
+                continue;
+            }
             let expr = self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?;
             let expr = if expr.ty() == SqlType::Null { cast_to(expr, SqlType::Text)? } else { expr };
             let id = match expr {

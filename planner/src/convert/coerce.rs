@@ -12,10 +12,12 @@ use gingham_types::{DECIMAL_DIGITS_MAX, SqlType, Value, cast, compare_values};
 const QUOTIENT_SCALE_MIN: u8 = 6;
 
 /// Whether an expression takes the type of its context: a string literal, a bare NULL
-/// or a parameter without a type yet.
+/// or a parameter without a type yet. A NULL that was cast, or that is what became of an
+/// expression, has its type.
 pub(crate) fn is_unknown(expr: &Expr) -> bool {
     match expr {
-        Expr::Literal { value: Value::Text(_) | Value::Null, .. } => true,
+        Expr::Literal { value: Value::Text(_), .. } => true,
+        Expr::Literal { value: Value::Null, ty } => *ty == SqlType::Null,
         Expr::Parameter { ty, .. } => *ty == SqlType::Null,
         _ => false,
     }

@@ -5,7 +5,7 @@ use super::fold::fold;
 use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
 use crate::logical::decorrelate::{Purpose, pull, single_row};
-use crate::logical::{Id, IdSet, Join, Rel, substitute};
+use crate::logical::{Id, IdSet, Join, Rel, columns_of, substitute};
 use datafusion_expr::expr::SetQuantifier;
 use datafusion_expr::logical_plan::Subquery;
 use datafusion_expr::{Expr as Bound, Operator};
@@ -280,6 +280,11 @@ impl Converter<'_> {
         for condition in &mut conditions {
             substitute(condition, &pulled.deferred);
         }
+        // What NOT IN says of NULL a join finds in its keys, and a value that depends on both
+        // sides is no key.
+        if null_aware && !conditions.first().is_some_and(|membership| is_key(membership, &outer)) {
+            return false;
+        }
         let left = rel.take();
         *rel = Rel::Join(Box::new(Join { kind, left, right: pulled.rel, on: conditions, null_aware, mark }));
         true
@@ -320,6 +325,14 @@ fn is_constant(rel: &Rel) -> bool {
 /// Whether `rel` refers to none of the outer columns any more.
 fn uncorrelated(rel: &Rel, outer: &IdSet) -> bool {
     !rel.free_columns().intersects(outer)
+}
+
+/// Whether the right operand of an equality has nothing of the outer row in it.
+fn is_key(equality: &Expr, outer: &IdSet) -> bool {
+    let Expr::Binary { right, .. } = equality else { return false };
+    let mut used = IdSet::default();
+    columns_of(right, &mut used);
+    !used.is_empty() && !used.intersects(outer)
 }
 
 fn apply(kind: ApplyKind, input: Rel, subplan: Rel, output: Vec<Id>) -> Rel {

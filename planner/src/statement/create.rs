@@ -1,20 +1,19 @@
 //! CREATE TABLE, INDEX and VIEW.
 
+use super::constraint::{Declared, generated, immediate, make_identity, serial};
 use super::{Session, at_name, column_of};
 use crate::bind::from_sql;
-use crate::convert::{Converter, Scope, assign};
 use crate::text::{Source, folded, object_name};
-use datafusion_common::DFSchema;
-use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, Expr, SqlError, Statement, Storage, TableInfo};
+use gingham_plan::{ColumnDefinition, CreateIndex, CreateTable, SqlError, Statement, Storage, TableInfo};
 use gingham_types::SqlType;
 use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, IndexType, SqlOption, TableConstraint};
-use std::sync::Arc;
 
-/// Keys as they are declared.
+/// Keys and constraints as they are declared.
 #[derive(Default)]
-struct Keys {
-    primary: Vec<usize>,
-    unique: Vec<Vec<usize>>,
+pub(super) struct Keys<'a> {
+    pub(super) primary: Vec<usize>,
+    pub(super) unique: Vec<Vec<usize>>,
+    declared: Declared<'a>,
 }
 
 impl Session<'_> {
@@ -61,7 +60,7 @@ impl Session<'_> {
                             return Err(SqlError::new("42701", message).hint("give it an alias"));
                         }
                         let ty = storable(output.ty, &output.name)?;
-                        columns.push(ColumnDefinition { name: output.name.clone(), ty, nullable: true, default: None });
+                        columns.push(plain_column(output.name.clone(), ty));
                     }
                 } else {
                     return Err(SqlError::unsupported("CREATE TABLE with both columns and AS"));
@@ -78,12 +77,16 @@ impl Session<'_> {
         for ordinal in &keys.primary {
             columns[*ordinal].nullable = false;
         }
+        let declared = std::mem::take(&mut keys.declared);
+        let resolved = self.resolve(&declared, &name, &mut columns, &keys, source)?;
         Ok(Statement::CreateTable(CreateTable {
             name,
             if_not_exists: create.if_not_exists,
             columns,
             primary_key: keys.primary,
             unique: keys.unique,
+            checks: resolved.checks,
+            foreign_keys: resolved.foreign_keys,
             storage,
             source: query,
         }))
@@ -104,17 +107,21 @@ impl Session<'_> {
         Err(at_name(SqlError::new("42P07", format!("{what} {name} exists already")), name, source))
     }
 
-    fn column(
+    fn column<'a>(
         &self,
-        column: &ast::ColumnDef,
+        column: &'a ast::ColumnDef,
         ordinal: usize,
-        keys: &mut Keys,
+        keys: &mut Keys<'a>,
         source: &Source,
     ) -> Result<ColumnDefinition, SqlError> {
         let name = folded(&column.name);
-        let ty = from_sql(&column.data_type).and_then(|ty| storable(ty, &name));
+        let counts = serial(&column.data_type);
+        let ty = counts.map_or_else(|| from_sql(&column.data_type), Ok).and_then(|ty| storable(ty, &name));
         let ty = ty.map_err(|error| at_name(error, &column.name.value, source))?;
-        let mut definition = ColumnDefinition { name, ty, nullable: true, default: None };
+        let mut definition = plain_column(name, ty);
+        if counts.is_some() {
+            make_identity(&mut definition, false)?;
+        }
         for option in &column.options {
             let refused = match &option.option {
                 ColumnOption::Null | ColumnOption::Comment(_) => continue,
@@ -123,20 +130,32 @@ impl Session<'_> {
                     continue;
                 }
                 ColumnOption::Default(expr) => {
-                    definition.default = self.default(expr, ty, source).map(Some)?;
+                    definition.default = self.stored_as(expr, ty, "", &[], "a DEFAULT", source).map(Some)?;
                     continue;
                 }
-                ColumnOption::PrimaryKey(_) => {
+                ColumnOption::PrimaryKey(key) => {
+                    immediate(key.characteristics.as_ref(), source)?;
                     set_primary(keys, vec![ordinal], source)?;
                     continue;
                 }
-                ColumnOption::Unique(_) => {
+                ColumnOption::Unique(key) => {
+                    immediate(key.characteristics.as_ref(), source)?;
                     keys.unique.push(vec![ordinal]);
                     continue;
                 }
-                ColumnOption::ForeignKey(_) => "FOREIGN KEY",
-                ColumnOption::Check(_) => "CHECK",
-                ColumnOption::Generated { .. } | ColumnOption::Identity(_) => "GENERATED",
+                ColumnOption::ForeignKey(key) => {
+                    keys.declared.foreign_keys.push((option.name.as_ref(), Some(ordinal), key));
+                    continue;
+                }
+                ColumnOption::Check(check) => {
+                    keys.declared.checks.push((option.name.as_ref(), check));
+                    continue;
+                }
+                ColumnOption::Generated { .. } => {
+                    generated(&option.option, &mut definition, ordinal, &mut keys.declared)
+                        .map_err(|error| at_name(error, &column.name.value, source))?;
+                    continue;
+                }
                 ColumnOption::Collation(_) => "COLLATE",
                 other => &other.to_string(),
             };
@@ -144,17 +163,6 @@ impl Session<'_> {
             return Err(at_name(error, &column.name.value, source));
         }
         Ok(definition)
-    }
-
-    /// A DEFAULT expression.
-    fn default(&self, expr: &ast::Expr, ty: SqlType, source: &Source) -> Result<Expr, SqlError> {
-        let mut converter = Converter::new(self.binder.catalog, source);
-        let scope = Scope { schema: Arc::new(DFSchema::empty()), ids: Vec::new() };
-        let expr = self.expression(expr.clone(), &scope, &mut converter, source)?;
-        if source.parameter_count > 0 || !converter.subqueries.is_empty() {
-            return Err(SqlError::new("0A000", "a DEFAULT has neither parameters nor subqueries"));
-        }
-        assign(expr, ty).map_err(|error| at_name(error, "default", source))
     }
 
     pub(super) fn create_index(&self, create: ast::CreateIndex, source: &Source) -> Result<Statement, SqlError> {
@@ -210,6 +218,10 @@ impl Session<'_> {
     }
 }
 
+fn plain_column(name: String, ty: SqlType) -> ColumnDefinition {
+    ColumnDefinition { name, ty, nullable: true, default: None, generated: None }
+}
+
 fn storable(ty: SqlType, column: &str) -> Result<SqlType, SqlError> {
     match ty {
         SqlType::Interval => Err(SqlError::unsupported(format!("a column of type INTERVAL ({column})"))),
@@ -251,7 +263,7 @@ fn storage_of(options: &CreateTableOptions, source: &Source) -> Result<Storage, 
     Ok(storage)
 }
 
-fn set_primary(keys: &mut Keys, columns: Vec<usize>, source: &Source) -> Result<(), SqlError> {
+fn set_primary(keys: &mut Keys<'_>, columns: Vec<usize>, source: &Source) -> Result<(), SqlError> {
     if !keys.primary.is_empty() {
         let error = SqlError::new("42P16", "a table has one primary key");
         return Err(at_name(error, "primary", source));
@@ -260,10 +272,10 @@ fn set_primary(keys: &mut Keys, columns: Vec<usize>, source: &Source) -> Result<
     Ok(())
 }
 
-fn table_constraint(
-    constraint: &TableConstraint,
+fn table_constraint<'a>(
+    constraint: &'a TableConstraint,
     columns: &[ColumnDefinition],
-    keys: &mut Keys,
+    keys: &mut Keys<'a>,
     source: &Source,
 ) -> Result<(), SqlError> {
     let ordinals = |list: &[IndexColumn]| {
@@ -288,13 +300,23 @@ fn table_constraint(
         Ok(ordinals)
     };
     match constraint {
-        TableConstraint::PrimaryKey(key) => set_primary(keys, ordinals(&key.columns)?, source),
+        TableConstraint::PrimaryKey(key) => {
+            immediate(key.characteristics.as_ref(), source)?;
+            set_primary(keys, ordinals(&key.columns)?, source)
+        }
         TableConstraint::Unique(key) => {
+            immediate(key.characteristics.as_ref(), source)?;
             keys.unique.push(ordinals(&key.columns)?);
             Ok(())
         }
-        TableConstraint::ForeignKey(_) => Err(at_name(SqlError::unsupported("FOREIGN KEY"), "foreign", source)),
-        TableConstraint::Check(_) => Err(at_name(SqlError::unsupported("CHECK"), "check", source)),
+        TableConstraint::ForeignKey(key) => {
+            keys.declared.foreign_keys.push((key.name.as_ref(), None, key));
+            Ok(())
+        }
+        TableConstraint::Check(check) => {
+            keys.declared.checks.push((check.name.as_ref(), check));
+            Ok(())
+        }
         other => Err(SqlError::unsupported(format!("the constraint {other}"))),
     }
 }

@@ -1,14 +1,16 @@
 //! INSERT.
 
+use super::constraint::refuse_value;
 use super::modify::assigned_value;
 use super::returning::{by_position, row_scope};
 use super::select::Bound;
 use super::{Session, at_name, column_of};
 use crate::convert::{Converter, Scope, assign, cast_to};
 use crate::logical::{Id, Rel};
+use crate::text::normalize::at;
 use crate::text::{Source, folded};
 use datafusion_common::DFSchema;
-use gingham_plan::{Conflict, Expr, Insert, SqlError, Statement, TableInfo};
+use gingham_plan::{Conflict, Expr, Generated, Insert, SqlError, Statement, TableInfo};
 use gingham_types::{SqlType, Value, parse_decimal};
 use sqlparser::ast::{
     self, AssignmentTarget, ConflictTarget, Ident, OnConflictAction, OnInsert, SetExpr, SqliteOnConflict, TableObject,
@@ -85,6 +87,7 @@ impl Session<'_> {
                     continue;
                 }
                 let column = &table.columns[*ordinal];
+                refuse_value(column).map_err(|error| at(error, &cell))?;
                 let text = match &cell {
                     ast::Expr::Value(value) => Some(value.span.start),
                     _ => None,
@@ -117,6 +120,10 @@ impl Session<'_> {
         converter: &mut Converter<'_>,
         source: &Source,
     ) -> Result<Bound, SqlError> {
+        for ordinal in targets {
+            let column = &table.columns[*ordinal];
+            refuse_value(column).map_err(|error| at_name(error, &column.name, source))?;
+        }
         let bound = self.bind(query, converter, source)?;
         check_width(bound.ids.len(), targets.len(), table)?;
         let mut expressions = Vec::new();
@@ -211,8 +218,9 @@ impl Session<'_> {
             let column = &table.columns[ordinal];
             let mut value = assignment.value;
             let expr = if is_default(&value) {
-                default_of(column)?
+                updated_default(column).map_err(|error| at_name(error, &column.name, source))?
             } else {
+                refuse_value(column).map_err(|error| at(error, &value))?;
                 let _ = value.visit(&mut qualify);
                 let expr = self.expression(value, &scope, converter, source)?;
                 assign(expr, column.ty).map_err(|error| at_name(error, &column.name, source))?
@@ -262,8 +270,16 @@ fn check_width(given: usize, wanted: usize, table: &TableInfo) -> Result<(), Sql
 /// A column's DEFAULT, or NULL.
 pub(super) fn default_of(column: &gingham_plan::ColumnInfo) -> Result<Expr, SqlError> {
     match &column.default {
-        Some(expr) => cast_to(expr.clone(), column.ty),
+        Some(default) => cast_to(default.expr.clone(), column.ty),
         None => Ok(Expr::literal(Value::Null, column.ty)),
+    }
+}
+
+/// What UPDATE … SET column = DEFAULT assigns.
+pub(super) fn updated_default(column: &gingham_plan::ColumnInfo) -> Result<Expr, SqlError> {
+    match column.generated {
+        Some(Generated::Identity { .. }) => Err(SqlError::unsupported("a new number for a row that has one")),
+        _ => default_of(column),
     }
 }
 

@@ -1,11 +1,13 @@
 //! Every kind of statement.
 
+mod constraint;
 mod create;
 mod insert;
 mod modify;
 mod returning;
 mod select;
 mod session;
+mod stored;
 
 use crate::bind::{Binder, nearest};
 use crate::text::{self, Source, folded, object_name};

@@ -1,11 +1,13 @@
 //! UPDATE and DELETE: a query for the rows with their locators, as SQL would write it.
 
-use super::insert::{assigned_column, default_of, is_default};
+use super::constraint::refuse_value;
+use super::insert::{assigned_column, is_default, updated_default};
 use super::select::Bound;
 use super::{Session, at_name};
 use crate::bind::{LOCATOR, TARGET};
 use crate::convert::{Converter, assign, cast_to, constant_behind};
 use crate::logical::Id;
+use crate::text::normalize::at;
 use crate::text::{self, Source, folded};
 use gingham_plan::{Delete, Expr, SqlError, Statement, TableInfo, Update};
 use gingham_types::{SqlType, Value};
@@ -35,6 +37,10 @@ impl Session<'_> {
         let mut values: Vec<Option<ast::Expr>> = vec![None; target.table.columns.len()];
         for assignment in update.assignments {
             let ordinal = assigned_column(&assignment.target, target.table, source)?;
+            if !is_default(&assignment.value) {
+                let refused = refuse_value(&target.table.columns[ordinal]);
+                refused.map_err(|error| at(error, &assignment.value))?;
+            }
             if values[ordinal].replace(assignment.value).is_some() {
                 let name = &target.table.columns[ordinal].name;
                 let error = SqlError::new("42601", format!("column {name} is assigned more than once"));
@@ -59,7 +65,7 @@ impl Session<'_> {
         let mut ids: Vec<Id> = Vec::with_capacity(bound.ids.len());
         for (ordinal, column) in target.table.columns.iter().enumerate() {
             let expr = if defaulted[ordinal] {
-                default_of(column)?
+                updated_default(column).map_err(|error| at_name(error, &column.name, source))?
             } else {
                 let id = bound.ids[ordinal];
                 if assigned[ordinal] {

@@ -1,5 +1,6 @@
 //! RETURNING: expressions over the columns of one row.
 
+use super::stored::KnownColumn;
 use super::{Session, at_name};
 use crate::bind::to_arrow;
 use crate::convert::{Converter, Scope};
@@ -14,10 +15,19 @@ use std::sync::Arc;
 
 /// A scope of a table's columns under a name, with new numbers.
 pub(super) fn row_scope(table: &TableInfo, name: &str, converter: &mut Converter<'_>) -> Result<Scope, SqlError> {
-    let fields: Vec<Field> = table.columns.iter().map(|c| Field::new(&c.name, to_arrow(c.ty), c.nullable)).collect();
+    scope_over(name, &table.columns.iter().map(KnownColumn::of).collect::<Vec<_>>(), converter)
+}
+
+/// A scope of columns under a table's name, with new numbers.
+pub(super) fn scope_over(
+    name: &str,
+    columns: &[KnownColumn<'_>],
+    converter: &mut Converter<'_>,
+) -> Result<Scope, SqlError> {
+    let fields: Vec<Field> = columns.iter().map(|c| Field::new(c.name, to_arrow(c.ty), c.nullable)).collect();
     let schema = DFSchema::try_from_qualified_schema(TableReference::bare(name), &Schema::new(fields))
         .map_err(|error| SqlError::internal(error.to_string()))?;
-    let ids = table.columns.iter().map(|c| converter.columns.add(c.ty, c.nullable)).collect();
+    let ids = columns.iter().map(|c| converter.columns.add(c.ty, c.nullable)).collect();
     Ok(Scope { schema: Arc::new(schema), ids })
 }
 

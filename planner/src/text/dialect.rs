@@ -1,10 +1,11 @@
 //! The dialect: PostgreSQL's grammar without its custom operators, so that `?` is a
 //! parameter, and with the conveniences that do not conflict with it.
 
-use sqlparser::ast::Expr;
+use sqlparser::ast::{ColumnOption, Expr, GeneratedAs, SequenceOptions};
 use sqlparser::dialect::{Dialect, PostgreSqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
 use std::any::TypeId;
 
 /// What `sqlparser` is told to accept.
@@ -63,6 +64,35 @@ impl Dialect for GinghamDialect {
         self.base.parse_prefix(parser)
     }
 
+    /// Identity columns, also by SQLite's and MySQL's words, their options in any order.
+    fn parse_column_option(
+        &self,
+        parser: &mut Parser,
+    ) -> Result<Option<Result<Option<ColumnOption>, ParserError>>, ParserError> {
+        const ALWAYS: [Keyword; 4] = [Keyword::GENERATED, Keyword::ALWAYS, Keyword::AS, Keyword::IDENTITY];
+        const BY_DEFAULT: [Keyword; 5] =
+            [Keyword::GENERATED, Keyword::BY, Keyword::DEFAULT, Keyword::AS, Keyword::IDENTITY];
+        let generated_as = if parser.parse_keywords(&ALWAYS) {
+            GeneratedAs::Always
+        } else if parser.parse_keywords(&BY_DEFAULT)
+            || parser.parse_keyword(Keyword::AUTOINCREMENT)
+            || parser.parse_keyword(Keyword::AUTO_INCREMENT)
+        {
+            GeneratedAs::ByDefault
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(sequence_options(parser).map(|options| {
+            Some(ColumnOption::Generated {
+                generated_as,
+                sequence_options: Some(options),
+                generation_expr: None,
+                generation_expr_mode: None,
+                generated_keyword: true,
+            })
+        })))
+    }
+
     as_postgres!(
         supports_unicode_string_literal,
         supports_filter_during_aggregation,
@@ -93,4 +123,28 @@ impl Dialect for GinghamDialect {
     fn supports_in_empty_list(&self) -> bool {
         true
     }
+}
+
+/// `(START WITH n INCREMENT BY n)`, if it is there.
+fn sequence_options(parser: &mut Parser) -> Result<Vec<SequenceOptions>, ParserError> {
+    let mut options = Vec::new();
+    if !parser.consume_token(&Token::LParen) {
+        return Ok(options);
+    }
+    while !parser.consume_token(&Token::RParen) {
+        options.push(if parser.parse_keyword(Keyword::START) {
+            SequenceOptions::StartWith(number_after(parser, Keyword::WITH)?, true)
+        } else if parser.parse_keyword(Keyword::INCREMENT) {
+            SequenceOptions::IncrementBy(number_after(parser, Keyword::BY)?, true)
+        } else {
+            return parser.expected_ref("START WITH or INCREMENT BY", parser.peek_token_ref());
+        });
+    }
+    Ok(options)
+}
+
+fn number_after(parser: &mut Parser, word: Keyword) -> Result<Expr, ParserError> {
+    // The word is optional.
+    let _ = parser.parse_keyword(word);
+    parser.parse_expr()
 }

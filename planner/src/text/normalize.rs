@@ -122,7 +122,8 @@ impl VisitorMut for Normalizer {
     }
 }
 
-fn at(error: SqlError, node: &impl Spanned) -> SqlError {
+/// The error where a node of the tree begins.
+pub(crate) fn at(error: SqlError, node: &impl Spanned) -> SqlError {
     let start = node.span().start;
     if start.line == 0 { error } else { error.at(position(start).0, position(start).1) }
 }

@@ -29,7 +29,7 @@ fn column(name: &str, distinct: u64, range: Range) -> (ColumnInfo, ColumnStatist
         Range::Dates(a, b) => (SqlType::Date, date(a), date(b), 2.0),
         Range::Text => (SqlType::Text, None, None, 16.0),
     };
-    let info = ColumnInfo { name: name.to_owned(), ty, nullable: false, default: None };
+    let info = ColumnInfo { name: name.to_owned(), ty, nullable: false, default: None, generated: None };
     (info, ColumnStatistics { min, max, nulls: 0, distinct, bytes_mean: bytes })
 }
 
@@ -42,6 +42,8 @@ fn table(id: u32, name: &str, rows: u64, key: &[usize], columns: Vec<(ColumnInfo
         primary_key: key.to_vec(),
         storage: Storage::Hybrid,
         indexes: Vec::<IndexInfo>::new(),
+        checks: Vec::new(),
+        foreign_keys: Vec::new(),
         statistics: TableStatistics {
             rows,
             row_groups: rows.div_ceil(122_880) as u32,

@@ -1,6 +1,7 @@
 //! Building a tree from entries in ascending order, bottom up.
 
 use super::insert::{check_lengths, leaf_cell};
+use super::path::Path;
 use super::{Root, node};
 use crate::format::{LEVELS_MAX, kind, leaf};
 use crate::pager::Pager;
@@ -20,6 +21,26 @@ pub(crate) struct Builder {
 impl Builder {
     pub(crate) fn new() -> Self {
         Self { open: Vec::new(), last_key: Vec::new(), entries: 0 }
+    }
+
+    /// Takes up a tree to which entries from `key` on are to be added, if that is above
+    /// all it has. Until [`Builder::finish`] the tree's entry counts are not right.
+    pub(crate) fn resume(pager: &mut Pager, root: &mut Root, key: &[u8]) -> Result<Option<Self>> {
+        if root.is_empty() {
+            return Ok(Some(Self::new()));
+        }
+        let mut path = Path::find(pager, root, key)?;
+        let leaf = &pager.page(path.leaf())?.bytes;
+        let last = match node::count(leaf) {
+            0 => return Ok(None),
+            count => node::leaf_key(leaf, count - 1).to_vec(),
+        };
+        if !path.rightmost || node::compare(key, &last).is_le() {
+            return Ok(None);
+        }
+        path.make_writable(pager, root)?;
+        let open = path.pages[..=path.last].iter().rev().copied().collect();
+        Ok(Some(Self { open, last_key: last, entries: root.entries }))
     }
 
     /// Adds an entry whose key is above all before it.

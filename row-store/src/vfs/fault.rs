@@ -6,6 +6,13 @@
 //! until [`FaultVfs::lose_power`] or [`FaultVfs::kill_process`] says what the next
 //! process finds.
 
+mod content;
+mod fates;
+mod random;
+
+use self::content::Content;
+pub use self::fates::fates;
+pub use self::random::Random;
 use super::{OpenMode, Vfs, VfsFile};
 use crate::{Error, Result};
 use std::collections::BTreeMap;
@@ -25,6 +32,10 @@ pub enum Fault {
     Full,
     /// From here on every operation that needs new space reports the device full.
     FullForever,
+    /// A sync fails and what it should have covered is lost, though it can still be read
+    /// and later syncs succeed, as on systems that drop pages they could not write. Other
+    /// operations fail and do nothing.
+    LostSync,
 }
 
 /// A change that no sync has covered.
@@ -35,7 +46,7 @@ pub enum Unsynced {
         /// Where.
         offset: u64,
         /// What.
-        bytes: Vec<u8>,
+        bytes: Arc<[u8]>,
     },
     /// The length set.
     SetLen(u64),
@@ -57,56 +68,6 @@ pub enum Fate {
 /// Bytes that a device writes at once.
 pub const SECTOR_BYTES: usize = 512;
 
-/// A file's bytes in shared blocks, so that copies of a disk cost next to nothing.
-#[derive(Clone, Default)]
-struct Content {
-    blocks: Vec<Arc<[u8; BLOCK_BYTES]>>,
-    bytes: usize,
-}
-
-const BLOCK_BYTES: usize = 4096;
-
-impl Content {
-    fn resize(&mut self, bytes: usize) {
-        self.blocks.resize_with(bytes.div_ceil(BLOCK_BYTES), || Arc::new([0; BLOCK_BYTES]));
-        let tail = bytes % BLOCK_BYTES;
-        if bytes < self.bytes
-            && tail != 0
-            && let Some(last) = self.blocks.last_mut()
-        {
-            Arc::make_mut(last)[tail..].fill(0);
-        }
-        self.bytes = bytes;
-    }
-
-    fn write(&mut self, offset: usize, bytes: &[u8]) {
-        if self.bytes < offset + bytes.len() {
-            self.resize(offset + bytes.len());
-        }
-        let (mut at, mut rest) = (offset, bytes);
-        while !rest.is_empty() {
-            let within = at % BLOCK_BYTES;
-            let (now, later) = rest.split_at(rest.len().min(BLOCK_BYTES - within));
-            Arc::make_mut(&mut self.blocks[at / BLOCK_BYTES])[within..within + now.len()].copy_from_slice(now);
-            at += now.len();
-            rest = later;
-        }
-    }
-
-    fn read(&self, offset: usize, buffer: &mut [u8]) -> Option<()> {
-        offset.checked_add(buffer.len()).filter(|end| *end <= self.bytes)?;
-        let (mut at, mut rest) = (offset, buffer);
-        while !rest.is_empty() {
-            let within = at % BLOCK_BYTES;
-            let (now, later) = rest.split_at_mut(rest.len().min(BLOCK_BYTES - within));
-            now.copy_from_slice(&self.blocks[at / BLOCK_BYTES][within..within + now.len()]);
-            at += now.len();
-            rest = later;
-        }
-        Some(())
-    }
-}
-
 #[derive(Clone, Default)]
 struct FileState {
     durable: Content,
@@ -118,6 +79,13 @@ struct FileState {
 }
 
 impl FileState {
+    /// Makes everything durable that no sync before has covered.
+    fn sync(&mut self) {
+        for change in std::mem::take(&mut self.unsynced) {
+            apply(&mut self.durable, &change);
+        }
+    }
+
     fn lose_power(&mut self, fate_of: &mut dyn FnMut(usize, &Unsynced) -> Fate) {
         for (index, change) in std::mem::take(&mut self.unsynced).iter().enumerate() {
             let fate = fate_of(index, change);
@@ -150,6 +118,8 @@ struct Disk {
     fault: Option<(u64, Fault)>,
     full: bool,
     dead: bool,
+    /// What was found at each operation, if it is recorded.
+    history: Option<Vec<Disk>>,
     /// Handles of earlier generations belong to processes that are gone.
     generation: u64,
 }
@@ -166,6 +136,14 @@ impl Disk {
                 Some(fault)
             }
             _ => None,
+        }
+    }
+
+    /// Records what a crash at the operation that is going on would leave.
+    fn record(&mut self) {
+        if let Some(mut history) = self.history.take() {
+            history.push(self.clone());
+            self.history = Some(history);
         }
     }
 
@@ -220,6 +198,26 @@ impl FaultVfs {
         disk.fault.is_some_and(|(at, _)| disk.operations > at)
     }
 
+    /// Records from here on, at each operation, what a crash there would leave.
+    pub fn start_recording(&self) {
+        self.disk().history = Some(Vec::new());
+    }
+
+    /// Ends the recording: a disk for each operation, in order, as [`Fault::Crash`] at it
+    /// would have left it. Of all of them the next step is to lose power or to kill.
+    pub fn stop_recording(&self) -> Vec<FaultVfs> {
+        let history = self.disk().history.take().unwrap_or_default();
+        history.into_iter().map(|disk| Self { disk: Arc::new(Mutex::new(disk)) }).collect()
+    }
+
+    /// A number that differs between disks whose files differ, in all likelihood: so that
+    /// histories that end alike are looked at once. Unsynced changes count.
+    pub fn digest(&self) -> u64 {
+        let disk = self.disk();
+        let of_file = |file: &FileState| file.durable.digest().rotate_left(1) ^ file.current.digest();
+        disk.files.values().fold(0, |digest, file| digest.rotate_left(7) ^ of_file(file))
+    }
+
     /// The changes of a file that no sync has covered.
     pub fn unsynced(&self, name: &str) -> Vec<Unsynced> {
         self.disk().files.get(name).map(|file| file.unsynced.clone()).unwrap_or_default()
@@ -241,10 +239,7 @@ impl FaultVfs {
 
     /// The bytes of a file as a process sees them.
     pub fn bytes(&self, name: &str) -> Vec<u8> {
-        let current = self.disk().files.get(name).map(|file| file.current.clone()).unwrap_or_default();
-        let mut bytes: Vec<u8> = current.blocks.iter().flat_map(|block| block.iter().copied()).collect();
-        bytes.truncate(current.bytes);
-        bytes
+        self.disk().files.get(name).map(|file| file.current.to_vec()).unwrap_or_default()
     }
 
     /// Replaces a file's bytes, durably.
@@ -330,11 +325,15 @@ fn file<'a>(disk: &'a mut Disk, name: &str) -> Result<&'a mut FileState> {
     disk.files.get_mut(name).ok_or_else(|| Error::NotFound(name.to_owned()))
 }
 
-fn change(file: &mut FileState, change: Unsynced) {
-    match &change {
-        Unsynced::Write { offset, bytes } => file.current.write(*offset as usize, bytes),
-        Unsynced::SetLen(bytes) => file.current.resize(*bytes as usize),
+fn apply(content: &mut Content, change: &Unsynced) {
+    match change {
+        Unsynced::Write { offset, bytes } => content.write(*offset as usize, bytes),
+        Unsynced::SetLen(bytes) => content.resize(*bytes as usize),
     }
+}
+
+fn change(file: &mut FileState, change: Unsynced) {
+    apply(&mut file.current, &change);
     file.unsynced.push(change);
 }
 
@@ -357,17 +356,18 @@ impl VfsFile for FaultFile {
             let file = file(disk, name)?;
             let grows = offset + bytes.len() as u64 > file.current.bytes as u64;
             let written = match fault {
-                Some(Fault::Error | Fault::Full) => 0,
+                Some(Fault::Error | Fault::Full | Fault::LostSync) => 0,
                 Some(Fault::Short) => bytes.len() / 2,
                 _ if full && grows => 0,
                 _ => bytes.len(),
             };
             if written > 0 {
-                change(file, Unsynced::Write { offset, bytes: bytes[..written].to_vec() });
+                change(file, Unsynced::Write { offset, bytes: bytes[..written].into() });
             }
+            disk.record();
             match fault {
                 Some(Fault::Crash) => Err(crashed()),
-                Some(Fault::Error) => Err(injected("write")),
+                Some(Fault::Error | Fault::LostSync) => Err(injected("write")),
                 _ if written < bytes.len() => Err(Error::Full),
                 _ => Ok(()),
             }
@@ -385,25 +385,33 @@ impl VfsFile for FaultFile {
             let full = disk.full;
             let file = file(disk, name)?;
             match fault {
-                Some(Fault::Error) => return Err(injected("set_len")),
+                Some(Fault::Error | Fault::LostSync) => return Err(injected("set_len")),
                 Some(Fault::Full | Fault::Short) => return Err(Error::Full),
                 _ if full && bytes > file.current.bytes as u64 => return Err(Error::Full),
                 _ => change(file, Unsynced::SetLen(bytes)),
             }
+            disk.record();
             if fault == Some(Fault::Crash) { Err(crashed()) } else { Ok(()) }
         })
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.with(|disk, name| match disk.operate() {
-            Some(Fault::Crash) => Err(crashed()),
-            Some(Fault::Error) => Err(injected("sync")),
-            Some(Fault::Full | Fault::Short) => Err(Error::Full),
-            Some(Fault::FullForever) | None => {
-                let file = file(disk, name)?;
-                file.unsynced.clear();
-                file.durable = file.current.clone();
-                Ok(())
+        self.with(|disk, name| {
+            let fault = disk.operate();
+            disk.record();
+            let file = file(disk, name)?;
+            match fault {
+                Some(Fault::Crash) => Err(crashed()),
+                Some(Fault::Error) => Err(injected("sync")),
+                Some(Fault::Full | Fault::Short) => Err(Error::Full),
+                Some(Fault::LostSync) => {
+                    file.unsynced.clear();
+                    Err(injected("sync"))
+                }
+                Some(Fault::FullForever) | None => {
+                    file.sync();
+                    Ok(())
+                }
             }
         })
     }

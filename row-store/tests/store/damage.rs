@@ -4,9 +4,10 @@
 use crate::random::Random;
 use crate::simulation::workload::{TREE, Workload};
 use crate::simulation::{Content, NAME, open, read_content};
-use gingham_row_store::format::PAGE_BYTES;
-use gingham_row_store::vfs::fault::FaultVfs;
+use gingham_row_store::format::{self, PAGE_BYTES};
+use gingham_row_store::vfs::fault::{FaultVfs, SECTOR_BYTES};
 use gingham_row_store::{Durability, Error};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The bytes of a database with everything in it, closed, and its contents.
@@ -25,19 +26,27 @@ fn closed_database() -> (Vec<u8>, Content) {
 
 /// The same with commits in its log, and its contents without and with the last one.
 fn database_with_log() -> (Vec<u8>, Content, Content) {
+    let (bytes, mut states) = database_with_states();
+    let (after, before) = (states.pop().expect("states"), states.pop().expect("states"));
+    (bytes, before, after)
+}
+
+/// A database with commits in its log, and the states before and after each of them.
+fn database_with_states() -> (Vec<u8>, Vec<Content>) {
     let vfs = FaultVfs::new();
     Workload::run(&vfs, None);
     let store = open(&vfs).expect("open");
-    let mut before = Content::default();
+    let mut states = Vec::new();
     for number in 0..12u8 {
-        before = read_content(&store).expect("read").0;
+        if number > 0 {
+            states.push(read_content(&store).expect("read").0);
+        }
         let mut transaction = store.begin().expect("begin");
         transaction.put(TREE, &[b'z', number], &[number; 300]).expect("put");
         transaction.commit(Some(Durability::Strict)).expect("commit");
     }
-    let after = read_content(&store).expect("read").0;
-    let bytes = vfs.bytes(NAME);
-    (bytes, before, after)
+    states.push(read_content(&store).expect("read").0);
+    (vfs.bytes(NAME), states)
 }
 
 /// What is found in a damaged file.
@@ -76,6 +85,80 @@ fn flipped_bits_of_a_closed_database_give_an_error_or_its_contents() {
     let (noticed, flipped) = flip_everywhere(&bytes, 1999, &[&content]);
     println!("{noticed} of {flipped} flips were noticed");
     assert!(flipped > 500 && noticed > 50);
+}
+
+/// What a page of a closed database is: its kind where it has one.
+fn kind_of(bytes: &[u8], page: usize) -> &'static str {
+    let at = page * PAGE_BYTES;
+    let log_pages = u32::from_le_bytes(bytes[48..52].try_into().expect("four bytes")) as usize;
+    match (page, bytes[at + format::page::KIND]) {
+        (0 | 1, _) => "meta",
+        _ if page < 2 + log_pages => "log",
+        (_, format::kind::LEAF) => "leaf",
+        (_, format::kind::INNER) => "inner",
+        (_, format::kind::OVERFLOW) => "overflow",
+        (_, format::kind::DIRECTORY) => "directory",
+        (_, format::kind::FREE_LIST) => "free list",
+        _ => "extent or free",
+    }
+}
+
+#[test]
+fn flipped_bits_of_every_kind_of_page_are_noticed_or_harmless() {
+    let (bytes, content) = closed_database();
+    let mut seen: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let random = &mut Random::new(11);
+    let mut damaged = bytes.clone();
+    for page in 0..bytes.len() / PAGE_BYTES {
+        let kind = kind_of(&bytes, page);
+        // Every field of the header, the first slots, and anywhere.
+        let mut places: Vec<usize> = [0, 8, 9, 10, 12, 14, 16, 17, 18, 20, 24, 28].into();
+        places.extend((0..4).map(|_| random.below(PAGE_BYTES as u64) as usize));
+        for place in places {
+            let (at, mask) = (page * PAGE_BYTES + place, 1 << random.below(8));
+            damaged[at] ^= mask;
+            let counts = seen.entry(kind).or_default();
+            counts.0 += 1;
+            match read(&damaged) {
+                Ok(found) => assert!(found == content, "byte {place} of {kind} page {page} changed what is read"),
+                Err(_) => counts.1 += 1,
+            }
+            damaged[at] ^= mask;
+        }
+    }
+    println!("flips and how many were noticed: {seen:?}");
+    for kind in ["leaf", "inner", "overflow", "directory", "free list", "extent or free"] {
+        assert!(seen.get(kind).is_some_and(|counts| counts.1 > 0), "no damage of a {kind} page was noticed: {seen:?}");
+    }
+}
+
+#[test]
+fn a_log_that_ends_or_is_overwritten_anywhere_gives_a_state_that_was() {
+    let (bytes, states) = database_with_states();
+    let log = 2 * PAGE_BYTES..bytes.len().min(2 * PAGE_BYTES + 32 * 1024);
+    let used = log.start + bytes[log.clone()].iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let random = &mut Random::new(12);
+    let (mut errors, mut prefixes) = (0, [0; 16]);
+    for at in (log.start..used).step_by(24) {
+        let mut zeroed = bytes.clone();
+        zeroed[at..log.end].fill(0);
+        let mut garbage = bytes.clone();
+        garbage[at..log.end].iter_mut().for_each(|byte| *byte = random.next() as u8);
+        // A hole with whole records behind it: those knew that what is gone was durable.
+        let mut hole = bytes.clone();
+        hole[at..(at + SECTOR_BYTES).min(log.end)].fill(0xa5);
+        for (how, damaged) in [("zeros", zeroed), ("garbage", garbage), ("a hole", hole)] {
+            match read(&damaged) {
+                Ok(found) => match states.iter().position(|state| *state == found) {
+                    Some(state) => prefixes[state] += 1,
+                    None => panic!("{how} from byte {at} gave a state that never was"),
+                },
+                Err(_) => errors += 1,
+            }
+        }
+    }
+    println!("{errors} errors, states found: {prefixes:?}");
+    assert!(errors > 50 && prefixes[..states.len()].iter().all(|count| *count > 0));
 }
 
 #[test]
@@ -136,7 +219,9 @@ fn swapped_and_overwritten_pages_are_noticed() {
 #[test]
 fn cut_off_files_are_noticed() {
     let (bytes, content) = closed_database();
-    for length in (1..bytes.len()).step_by(PAGE_BYTES / 3) {
+    // At every boundary of pages, and between.
+    let between = (1..bytes.len()).step_by(PAGE_BYTES / 3);
+    for length in between.chain((1..bytes.len() / PAGE_BYTES).map(|page| page * PAGE_BYTES)) {
         if let Ok(found) = read(&bytes[..length]) {
             assert!(found == content, "{length} bytes read as another database");
         }

@@ -70,6 +70,21 @@ fn change(transaction: &mut Transaction, model: &mut Model, random: &mut Random)
                 transaction.free_extent(&extent).expect("free");
             }
         }
+        6 => {
+            // Sometimes all of them above what the tree has, sometimes among it.
+            let entries = model.trees.get_mut(&tree).expect("exists");
+            let above = random.below(3) > 0;
+            let prefix = if above { entries.keys().next_back().cloned().unwrap_or_default() } else { Vec::new() };
+            let mut loaded = Tree::new();
+            for _ in 0..random.below(200) {
+                let mut key = if prefix.len() < 1000 { prefix.clone() } else { Vec::new() };
+                key.extend(random.below(3000).to_be_bytes());
+                loaded.insert(key, random_value(random));
+            }
+            entries.extend(loaded.clone());
+            assert_eq!(transaction.bulk_load(id, &loaded), Ok(loaded.len() as u64));
+            assert_eq!(transaction.count(id), Ok(entries.len() as u64));
+        }
         5 => {
             let (a, b) = (random.below(3000), random.below(100));
             let (low, high) = (a.to_be_bytes(), (a + b).to_be_bytes());
@@ -80,7 +95,7 @@ fn change(transaction: &mut Transaction, model: &mut Model, random: &mut Random)
             entries.retain(|key, _| !(low.as_slice()..high.as_slice()).contains(&key.as_slice()));
             assert_eq!(removed as usize, before - entries.len());
         }
-        6..35 => {
+        7..35 => {
             let (key, entries) = (random_key(random), model.trees.get_mut(&tree).expect("exists"));
             assert_eq!(transaction.delete(id, &key).expect("delete"), entries.remove(&key).is_some());
         }

@@ -8,7 +8,8 @@ use gingham_row_store::mutation::{MUTATIONS, activate};
 fn the_simulation_fails_for_every_omission() {
     let effort = Effort { mixes: 2, recovery_step: 1000, kill_step: 1 };
     let mut survived = Vec::new();
-    for mutation in MUTATIONS {
+    // What goes on after a flush that failed is in faults.rs: no crash is needed for it.
+    for mutation in MUTATIONS.iter().filter(|mutation| **mutation != "failed flush poisons") {
         activate(mutation);
         // Only a process that finds what another left unflushed needs that flush.
         let outcome = if *mutation == "recovered state flush" {

@@ -30,6 +30,8 @@ function spawn() {
 function receive(link, answer) {
   if ("note" in answer) {
     link.notes.push(answer.note);
+    // Where the Node side listens: what it has heard outlives the page and the browser.
+    /** @type {any} */ (globalThis).tellNode?.(answer.note);
     return;
   }
   const waiting = link.waiting.get(answer.id);

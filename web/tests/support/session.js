@@ -71,14 +71,18 @@ export class TestWorker {
  * @param {{limitMs?: number}} [options]
  */
 export function withTestPage(body, options = {}) {
-  const mounts = {
+  return withBrowser({ mounts: mounts(), ...options }, body);
+}
+
+/** What the test page's server serves: URL prefix → folder. */
+export function mounts() {
+  return {
     "/": join(WEB, "tests/page/"),
     "/tests/": join(WEB, "tests/"),
     "/dist/": PACKAGE,
     "/console/": join(WEB, "console/"),
     ...(existsSync(TESTING_PACKAGE) ? { "/dist-testing/": TESTING_PACKAGE } : {}),
   };
-  return withBrowser({ mounts, ...options }, body);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 use super::counts::Reader;
 use super::{Outcome, Ran};
+use crate::differential;
 use crate::failure::{Failure, Result};
 use crate::native;
 use crate::process::{cargo, find_on_path, locked, program, watch};
@@ -11,10 +12,14 @@ use crate::workspace::Workspace;
 use std::process::Command;
 
 /// The suites in the order they run: what fails soonest first.
-pub(crate) const NAMES: [&str; 4] = ["rust", "tpch", "node", "browser"];
+pub(crate) const NAMES: [&str; 5] = ["rust", "tpch", "node", "differential", "browser"];
 
 /// Scale factor of the TPC-H check whose answers are in the repository.
 const TPCH_SCALE: &str = "0.01";
+
+/// Where the random queries of the test run begin, and how many there are.
+const DIFFERENTIAL_SEED: &str = "1000";
+const DIFFERENTIAL_QUERIES: &str = "500";
 
 /// Runs one suite, which may have several runners.
 pub(crate) fn run(workspace: &Workspace, name: &str) -> Vec<Outcome> {
@@ -22,6 +27,7 @@ pub(crate) fn run(workspace: &Workspace, name: &str) -> Vec<Outcome> {
         "rust" => rust(workspace),
         "tpch" => tpch(workspace),
         "node" => vec![Outcome::of("node: bench/browser", || npm_test(workspace, "bench/browser"))],
+        "differential" => differential(workspace),
         _ => vec![Outcome::of("browser: web", || browser(workspace))],
     }
 }
@@ -57,6 +63,26 @@ fn tpch(workspace: &Workspace) -> Vec<Outcome> {
         })
     };
     ["row", "column", "auto"].map(check).into()
+}
+
+/// The generator's own tests, then random queries from a fixed seed against the peers.
+/// Where npm cannot get the peers there is nothing to compare with.
+fn differential(workspace: &Workspace) -> Vec<Outcome> {
+    let folder = differential::FOLDER;
+    if let Err(failure) = setup::npm_packages(workspace, folder) {
+        let reason = format!("the peers cannot be installed: {failure}");
+        return vec![Outcome::of("differential", || Ok(Ran::Nothing(reason)))];
+    }
+    let own = Outcome::of("differential: its own tests", || match setup::npm_script(workspace, folder, "test")? {
+        Some(mut test) => counted(&mut test),
+        None => Err(Failure::new(format!("{folder}/package.json has no script `test`"))),
+    });
+    let queries = Outcome::of(&format!("differential: {DIFFERENTIAL_QUERIES} queries"), || {
+        let shell = native::test_binary(workspace, "gingham")?;
+        let mut tool = differential::tool(workspace, &shell);
+        counted(tool.args(["--seed", DIFFERENTIAL_SEED, "--queries", DIFFERENTIAL_QUERIES]))
+    });
+    vec![own, queries]
 }
 
 /// The browser package's own tests, against the package as built.

@@ -16,6 +16,8 @@ use super::extremes::Extremes;
 use super::moments;
 use super::sums::{self, SumBatch};
 use crate::Result;
+use crate::execution::group_table::growth;
+use crate::execution::memory::Reservation;
 use crate::expression::{Evaluator, Predicates, Runtime, Selection, error};
 use crate::vector::{Batch, Data, Vector};
 use gingham_plan::{AggregateCall, AggregateFunction, Expr};
@@ -205,16 +207,53 @@ impl Accumulators {
         collected + self.words.capacity() * 8 + sets.sum::<usize>() + excluded.sum::<usize>() + apart.sum::<usize>()
     }
 
+    /// Bytes that this many groups more may take, and as many more distinct values.
+    pub(crate) fn growth_bytes(&self, added: usize) -> usize {
+        let sets = self.inputs.iter().filter_map(|i| i.distinct.as_ref()).map(|set| set.growth_bytes(added));
+        growth(self.words.len(), self.words.capacity(), added * self.stride) * 8 + sets.sum::<usize>()
+    }
+
+    /// Whether there are distinct sets.
+    pub(crate) fn has_sets(&self) -> bool {
+        self.inputs.iter().any(|input| input.distinct.is_some())
+    }
+
+    /// Whether distinct sets have put values aside.
+    pub(crate) fn has_rest(&self) -> bool {
+        self.inputs.iter().filter_map(|input| input.distinct.as_ref()).any(DistinctSet::has_rest)
+    }
+
+    /// From now on distinct sets put new values aside.
+    pub(crate) fn fill_up(&mut self, memory: &Reservation) -> Result<()> {
+        let mut sets = self.inputs.iter_mut().filter_map(|input| input.distinct.as_mut());
+        sets.try_for_each(|set| set.fill_up(memory))
+    }
+
+    /// Folds some of what distinct sets have put aside; `true` when there is no more.
+    pub(crate) fn fold_rest(&mut self, memory: &Reservation) -> Result<bool> {
+        let Self { inputs, list, words, stride, groups: group_count, .. } = self;
+        for (index, input) in inputs.iter_mut().enumerate() {
+            let Some(set) = &mut input.distinct else { continue };
+            let Some((values, groups)) = set.next_of_rest(memory)? else { continue };
+            groups.iter().for_each(|group| input.excluded[*group as usize] -= 1);
+            for accumulator in list.iter_mut().filter(|accumulator| accumulator.input == index) {
+                accumulator.state.fold(&values, Groups::Numbers(&groups), words, *stride, *group_count)?;
+            }
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
     /// Folds a batch into its groups.
-    pub(crate) fn update(&mut self, batch: &Batch, groups: Groups<'_>) -> Result<()> {
+    pub(crate) fn update(&mut self, batch: &Batch, groups: Groups<'_>, memory: &Reservation) -> Result<()> {
         let mut plain = SumBatch::new(batch.rows);
         plain.count_rows();
         let mut read: Vec<Read> = Vec::with_capacity(self.inputs.len());
         for input in &mut self.inputs {
-            read.push(input.read(batch, groups, self.groups)?);
+            read.push(input.read(batch, groups, self.groups, memory)?);
         }
         for collected in &mut self.collected {
-            collected.update(batch, groups)?;
+            collected.update(batch, groups, memory)?;
         }
         let Self { inputs: _, list, words, stride, .. } = self;
         for (index, accumulator) in list.iter_mut().enumerate() {
@@ -232,14 +271,7 @@ impl Accumulators {
                 }
                 (groups, _) => groups,
             };
-            match &mut accumulator.state {
-                State::Integers { word, upper } => {
-                    sums::add_integers(values, groups, words, *stride, *word, upper, self.groups)?;
-                }
-                State::Doubles { word } => sums::add_doubles(values, groups, words, *stride, *word),
-                State::Extreme(extremes) => extremes.update(values, groups, words, *stride)?,
-                State::Moments { word } => moments::update(values, groups, words, *stride, *word),
-            }
+            accumulator.state.fold(values, groups, words, *stride, self.groups)?;
         }
         plain.fold(groups, words, *stride, self.groups, list)
     }
@@ -273,6 +305,28 @@ impl Accumulators {
     }
 }
 
+impl State {
+    /// Folds values without NULLs into the words of their groups.
+    fn fold(
+        &mut self,
+        values: &Vector,
+        groups: Groups<'_>,
+        words: &mut [i64],
+        stride: usize,
+        group_count: usize,
+    ) -> Result<()> {
+        match self {
+            Self::Integers { word, upper } => {
+                sums::add_integers(values, groups, words, stride, *word, upper, group_count)?;
+            }
+            Self::Doubles { word } => sums::add_doubles(values, groups, words, stride, *word),
+            Self::Extreme(extremes) => extremes.update(values, groups, words, stride)?,
+            Self::Moments { word } => moments::update(values, groups, words, stride, *word),
+        }
+        Ok(())
+    }
+}
+
 /// The function whose state serves `function` too.
 const fn shared(function: AggregateFunction) -> AggregateFunction {
     match function {
@@ -295,7 +349,7 @@ struct Read {
 }
 
 impl Input {
-    fn read(&mut self, batch: &Batch, groups: Groups<'_>, group_count: usize) -> Result<Read> {
+    fn read(&mut self, batch: &Batch, groups: Groups<'_>, group_count: usize, memory: &Reservation) -> Result<Read> {
         let mut rows: Option<Vec<u32>> = match &self.predicates {
             None => None,
             Some(predicates) => match predicates.select(batch)? {
@@ -316,7 +370,7 @@ impl Input {
             keep(&mut values, &mut rows, kept);
         }
         if let (Some(distinct), Some(vector)) = (&mut self.distinct, &values) {
-            let kept = distinct.first_rows(vector, groups, rows.as_deref())?;
+            let kept = distinct.first_rows(vector, groups, rows.as_deref(), memory)?;
             if kept.len() < vector.len() {
                 keep(&mut values, &mut rows, kept);
             }

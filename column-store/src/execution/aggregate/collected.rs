@@ -7,6 +7,7 @@ use super::Groups;
 use super::distinct::DistinctSet;
 use crate::Result;
 use crate::execution::columns::{Column, ColumnStore, NO_ROW};
+use crate::execution::memory::Reservation;
 use crate::execution::sort::{SortedBy, compare_values_of, sorted_rows};
 use crate::expression::{EvaluatorSet, Predicates, Runtime, Selection, error};
 use crate::vector::{Batch, Data, Dictionary, TextVector, Vector};
@@ -71,7 +72,7 @@ impl Collected {
         self.store.memory_bytes() + sorted + self.distinct.as_ref().map_or(0, DistinctSet::memory_bytes)
     }
 
-    pub(super) fn update(&mut self, batch: &Batch, groups: Groups<'_>) -> Result<()> {
+    pub(super) fn update(&mut self, batch: &Batch, groups: Groups<'_>, memory: &Reservation) -> Result<()> {
         let rows: Vec<u32> = match &self.predicates {
             None => (0..batch.rows as u32).collect(),
             Some(predicates) => match predicates.select(batch)? {
@@ -87,9 +88,9 @@ impl Collected {
         };
         let mut kept: Vec<u32> = (0..rows.len() as u32).filter(whole).collect();
         if let Some(distinct) = &mut self.distinct {
-            let values = columns[0].gather(&kept);
+            let values = Arc::new(columns[0].gather(&kept));
             let own: Vec<u32> = kept.iter().map(|at| rows[*at as usize]).collect();
-            let first = distinct.first_rows(&values, groups, Some(&own))?;
+            let first = distinct.first_rows(&values, groups, Some(&own), memory)?;
             kept = first.into_iter().map(|at| kept[at as usize]).collect();
         }
         let numbers = rows.iter().map(|row| groups.of(*row as usize) as i64).collect();

@@ -1,39 +1,82 @@
 //! DISTINCT in an aggregate: a set of (group, value).
+//!
+//! A set for which there is no more memory takes no more pairs: pairs that it does not
+//! have are put aside in temporary space, divided by their hash, and looked at part by
+//! part when the input has ended.
 
 use super::Groups;
 use crate::Result;
-use crate::execution::group_table::GroupTable;
+use crate::execution::group_table::{GroupTable, NO_GROUP};
 use crate::execution::keys::{KeyColumn, KeyWords};
-use crate::vector::Vector;
+use crate::execution::memory::Reservation;
+use crate::execution::spill::{LEVELS_MAX, Partitions, Run, RunReader, row_hashes};
+use crate::vector::{Batch, Data, Vector};
 use gingham_types::SqlType;
+use std::sync::Arc;
 
 /// The values that each group has had.
 #[derive(Debug)]
 pub(super) struct DistinctSet {
+    ty: SqlType,
     key: KeyColumn,
     table: GroupTable,
+    /// Pairs put aside, once the set is full.
+    rest: Option<Partitions>,
+    level: u32,
+    waiting: Vec<(Run, u32)>,
+    reader: Option<RunReader>,
 }
 
 impl DistinctSet {
     pub(super) fn new(ty: SqlType) -> Self {
-        let key = KeyColumn::new(ty);
-        // A constant group number packs into no bits, so that one form serves both.
-        let table = GroupTable::new(1 + key.width(), 0);
-        Self { key, table }
+        let (key, table) = empty(ty, usize::MAX);
+        Self { ty, key, table, rest: None, level: 0, waiting: Vec::new(), reader: None }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
         self.key.memory_bytes() + self.table.memory_bytes()
     }
 
-    /// The positions in `values` of those that are new in their group. `rows` are the
-    /// rows of the batch that the values belong to; none is NULL.
-    pub(super) fn first_rows(&mut self, values: &Vector, groups: Groups<'_>, rows: Option<&[u32]>) -> Result<Vec<u32>> {
+    pub(super) fn growth_bytes(&self, added: usize) -> usize {
+        if self.rest.is_some() { 0 } else { self.table.growth_bytes(added) }
+    }
+
+    /// Whether pairs have been put aside.
+    pub(super) fn has_rest(&self) -> bool {
+        self.rest.is_some() || self.reader.is_some() || !self.waiting.is_empty()
+    }
+
+    /// From now on new pairs are put aside.
+    pub(super) fn fill_up(&mut self, memory: &Reservation) -> Result<()> {
+        if self.rest.is_none() && self.table.groups() > 0 {
+            self.rest = Some(Partitions::new(memory, self.level)?);
+        }
+        Ok(())
+    }
+
+    /// The positions in `values` of those that are new in their group; none when the set
+    /// is full. `rows` are the rows of the batch that the values belong to; none is NULL.
+    pub(super) fn first_rows(
+        &mut self,
+        values: &Arc<Vector>,
+        groups: Groups<'_>,
+        rows: Option<&[u32]>,
+        memory: &Reservation,
+    ) -> Result<Vec<u32>> {
         let mut keys = KeyWords { rows: values.len(), ..KeyWords::default() };
         let group = |at: usize| groups.of(rows.map_or(at, |rows| rows[at] as usize)) as i64;
         keys.words.push((0..values.len()).map(group).collect());
         keys.valid.push(None);
-        self.key.encode(values, true, &mut keys)?;
+        self.key.encode(values, self.rest.is_none(), &mut keys)?;
+        if let Some(rest) = &mut self.rest {
+            let numbers = self.table.find(&keys);
+            let new: Vec<u32> = (0..numbers.len() as u32).filter(|at| numbers[*at as usize] == NO_GROUP).collect();
+            let groups = Data::Int32(keys.words[0].iter().map(|group| *group as i32).collect());
+            let pairs = Batch::new(vec![Arc::new(Vector::new(groups)), Arc::clone(values)], values.len());
+            let hashes = row_hashes(&pairs.columns, &[SqlType::Integer, self.ty], pairs.rows)?;
+            rest.push(&pairs, &hashes, Some(&new), |_| true, memory)?;
+            return Ok(Vec::new());
+        }
         // Numbers are given in the order of the rows: the first row of a new pair is the
         // one whose number is the next.
         let mut next = self.table.groups() as u32;
@@ -47,4 +90,41 @@ impl DistinctSet {
         }
         Ok(first)
     }
+
+    /// Of the pairs put aside, some values that are new in their groups; `None` when
+    /// there are no more. What the set had before is forgotten.
+    pub(super) fn next_of_rest(&mut self, memory: &Reservation) -> Result<Option<(Vector, Vec<u32>)>> {
+        loop {
+            let batch = self.reader.as_mut().map_or(Ok(None), RunReader::next)?;
+            if let Some(batch) = batch {
+                let groups: Vec<u32> = match &batch.columns[0].data {
+                    Data::Int32(groups) => groups.iter().map(|group| *group as u32).collect(),
+                    _ => Vec::new(),
+                };
+                let values = &batch.columns[1];
+                let first = self.first_rows(values, Groups::Numbers(&groups), None, memory)?;
+                let groups = first.iter().map(|at| groups[*at as usize]).collect();
+                return Ok(Some((values.gather(&first), groups)));
+            }
+            if let Some(rest) = self.rest.take() {
+                let level = (self.level + 1).min(LEVELS_MAX);
+                let runs = rest.finish(memory)?.into_iter().filter(|run| run.rows() > 0);
+                self.waiting.extend(runs.map(|run| (run, level)));
+            }
+            let Some((run, level)) = self.waiting.pop() else {
+                self.reader = None;
+                return Ok(None);
+            };
+            (self.key, self.table) = empty(self.ty, memory.bytes_available());
+            self.level = level;
+            self.reader = Some(RunReader::new(run, &[SqlType::Integer, self.ty]));
+        }
+    }
+}
+
+fn empty(ty: SqlType, bytes_max: usize) -> (KeyColumn, GroupTable) {
+    let key = KeyColumn::new(ty);
+    // A constant group number packs into no bits, so that one form serves both.
+    let table = GroupTable::new(1 + key.width(), 0, bytes_max);
+    (key, table)
 }

@@ -3,6 +3,12 @@
 //! Every batch is turned into group numbers ([`GroupTable`]) and then folded into the
 //! state of its groups ([`Accumulators`]); the input is not kept but for the functions
 //! that need it whole ([`collected`]).
+//!
+//! When memory runs out the table is full: rows of its groups are folded as before, and
+//! rows of others go to temporary space, divided by the hash of their keys. Once the
+//! table's groups have been put out, each part is grouped in its turn, by the same rule.
+//! A group is thus in one table with all of its rows, in their order. Distinct sets that
+//! do not fit do the same with values ([`distinct`]).
 
 mod accumulators;
 mod collected;
@@ -12,18 +18,22 @@ mod moments;
 mod output;
 mod sums;
 
-use super::group_table::GroupTable;
-use super::keys::{KeyColumn, KeyWords};
+use super::context::Scope;
+use super::group_table::{GroupTable, NO_GROUP};
+use super::keys::{KeyColumn, KeyWords, text_vector};
 use super::memory::Reservation;
+use super::spill::{LEVELS_MAX, Partitions, Run, RunReader, row_hashes};
 use super::stage::{Operator, Site, Stage};
 use crate::Result;
 use crate::expression::EvaluatorSet;
 use crate::source::Step;
-use crate::vector::{BATCH_ROWS, Batch, Data, Dictionary, TextVector, Vector};
+use crate::vector::{BATCH_ROWS, Batch, Dictionary, Vector};
 pub(crate) use accumulators::Accumulators;
 pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
+use gingham_types::SqlType;
 pub(crate) use output::{exact_results, moment_result};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Estimates above this many groups do not size anything before the groups exist.
@@ -49,15 +59,35 @@ impl Groups<'_> {
     }
 }
 
+/// Bytes that a full table may still grow by: longer strings in MIN and MAX.
+const FULL_GROWTH_BYTES_MIN: usize = 1 << 20;
+
 /// Groups its whole input, then puts out a row a group.
 pub(crate) struct AggregateOperator {
-    input: Stage,
+    scope: Rc<Scope>,
+    calls: Vec<AggregateCall>,
+    input: Input,
+    input_types: Vec<SqlType>,
     key_expressions: EvaluatorSet,
+    key_types: Vec<SqlType>,
     keys: Vec<KeyColumn>,
     table: GroupTable,
     accumulators: Accumulators,
     memory: Reservation,
+    /// Bytes at which there was no more memory.
+    full: Option<usize>,
+    /// Rows of groups that a full table does not have.
+    rest: Option<Partitions>,
+    level: u32,
+    waiting: Vec<(Run, u32)>,
     output: Option<Output>,
+}
+
+/// Where rows come from.
+enum Input {
+    Stage(Stage),
+    Part(RunReader),
+    Finished,
 }
 
 /// Progress of the output.
@@ -71,35 +101,136 @@ struct Output {
 impl AggregateOperator {
     pub(crate) fn new(site: &Site<'_>, groups: &[Expr], calls: &[AggregateCall], estimate: f64) -> Result<Self> {
         let runtime = site.scope.runtime();
-        let keys: Vec<KeyColumn> = groups.iter().map(|group| KeyColumn::new(group.ty())).collect();
-        let columns = keys.iter().map(KeyColumn::width).sum();
+        let key_types: Vec<SqlType> = groups.iter().map(Expr::ty).collect();
         let expected = if estimate.is_finite() { estimate.clamp(0.0, GROUPS_EXPECTED_MAX) as usize } else { 0 };
+        let memory = site.reservation();
+        let (keys, table) = tables(&key_types, expected, &memory);
         Ok(Self {
-            input: site.input(0),
+            scope: Rc::clone(site.scope),
+            calls: calls.to_vec(),
+            input: Input::Stage(site.input(0)),
+            input_types: site.node.inputs().first().map(|input| input.types()).unwrap_or_default(),
             key_expressions: EvaluatorSet::new(groups, &runtime)?,
+            key_types,
             keys,
-            table: GroupTable::new(columns, expected),
+            table,
             accumulators: Accumulators::new(calls, &runtime)?,
-            memory: site.scope.context.reservation(),
+            memory,
+            full: None,
+            rest: None,
+            level: 0,
+            waiting: Vec::new(),
             output: None,
         })
     }
 
+    fn memory_bytes(&self) -> usize {
+        let keys: usize = self.keys.iter().map(KeyColumn::memory_bytes).sum();
+        keys + self.table.memory_bytes() + self.accumulators.memory_bytes()
+    }
+
+    /// Asks for memory before this many rows are taken; without it the table is full.
+    fn make_room(&mut self, rows: usize) -> Result<()> {
+        let bytes = self.memory_bytes();
+        if let Some(full) = self.full {
+            if bytes > full + FULL_GROWTH_BYTES_MIN.max(full / 2) {
+                return self.memory.resize(bytes);
+            }
+            self.memory.force(bytes);
+            return Ok(());
+        }
+        let wanted = bytes + self.table.growth_bytes(rows) + self.accumulators.growth_bytes(rows);
+        // Parts being written take an eighth.
+        if self.memory.try_resize(wanted + wanted / 8) {
+            return Ok(());
+        }
+        self.memory.temp(wanted)?;
+        if self.table.groups() > 0 {
+            self.rest = Some(Partitions::new(&self.memory, self.level)?);
+        }
+        if self.rest.is_some() || (self.keys.is_empty() && self.accumulators.has_sets()) {
+            self.accumulators.fill_up(&self.memory)?;
+            self.full = Some(bytes);
+        }
+        self.memory.force(bytes);
+        Ok(())
+    }
+
     fn take(&mut self, batch: &Batch) -> Result<()> {
+        self.make_room(batch.rows)?;
         if self.keys.is_empty() {
             self.accumulators.resize(1);
-            self.accumulators.update(batch, Groups::One)?;
-        } else {
-            let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
-            for (key, vector) in self.keys.iter_mut().zip(self.key_expressions.evaluate(batch)?) {
-                key.encode(&vector, true, &mut words)?;
-            }
+            return self.accumulators.update(batch, Groups::One, &self.memory);
+        }
+        let vectors = self.key_expressions.evaluate(batch)?;
+        let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
+        for (key, vector) in self.keys.iter_mut().zip(&vectors) {
+            key.encode(vector, self.rest.is_none(), &mut words)?;
+        }
+        let Some(rest) = &mut self.rest else {
             let numbers = self.table.assign(&words)?;
             self.accumulators.resize(self.table.groups());
-            self.accumulators.update(batch, Groups::Numbers(&numbers))?;
+            return self.accumulators.update(batch, Groups::Numbers(&numbers), &self.memory);
+        };
+        let numbers = self.table.find(&words);
+        let (known, others): (Vec<u32>, Vec<u32>) =
+            (0..batch.rows as u32).partition(|row| numbers[*row as usize] != NO_GROUP);
+        if !others.is_empty() {
+            let hashes = row_hashes(&vectors, &self.key_types, batch.rows)?;
+            rest.push(batch, &hashes, Some(&others), |_| true, &self.memory)?;
         }
-        let keys: usize = self.keys.iter().map(KeyColumn::memory_bytes).sum();
-        self.memory.resize(keys + self.table.memory_bytes() + self.accumulators.memory_bytes())
+        if known.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<u32> = known.iter().map(|row| numbers[*row as usize]).collect();
+        self.accumulators.update(&batch.gather(&known), Groups::Numbers(&numbers), &self.memory)
+    }
+
+    /// Takes more rows; `true` when all are in.
+    fn take_more(&mut self) -> Result<bool> {
+        let batch = match &mut self.input {
+            Input::Stage(stage) => match stage.next()? {
+                Step::Batch(batch) => Some(batch),
+                Step::Working => return Ok(false),
+                Step::Finished => None,
+            },
+            Input::Part(reader) => reader.next()?,
+            Input::Finished => return self.fold_rest(),
+        };
+        if let Some(batch) = batch {
+            self.take(&batch)?;
+            return Ok(false);
+        }
+        self.input = Input::Finished;
+        if let Some(rest) = self.rest.take() {
+            let level = (self.level + 1).min(LEVELS_MAX);
+            let runs = rest.finish(&self.memory)?.into_iter().rev().filter(|run| run.rows() > 0);
+            self.waiting.extend(runs.map(|run| (run, level)));
+        }
+        Ok(!self.accumulators.has_rest())
+    }
+
+    /// Folds some of the values that distinct sets have put aside; `true` when that is done.
+    fn fold_rest(&mut self) -> Result<bool> {
+        let wanted = self.memory_bytes() + self.accumulators.growth_bytes(BATCH_ROWS);
+        if !self.memory.try_resize(wanted) {
+            self.accumulators.fill_up(&self.memory)?;
+            self.memory.force(self.memory_bytes());
+        }
+        self.accumulators.fold_rest(&self.memory)
+    }
+
+    /// Turns to the next part; `false` if there is none.
+    fn next_part(&mut self) -> Result<bool> {
+        let Some((run, level)) = self.waiting.pop() else {
+            return Ok(false);
+        };
+        self.memory.force(0);
+        (self.keys, self.table) = tables(&self.key_types, run.rows() as usize, &self.memory);
+        self.accumulators = Accumulators::new(&self.calls, &self.scope.runtime())?;
+        self.input = Input::Part(RunReader::new(run, &self.input_types));
+        (self.level, self.full) = (level, None);
+        Ok(true)
     }
 
     fn begin_output(&mut self) -> Result<Output> {
@@ -107,9 +238,9 @@ impl AggregateOperator {
             self.accumulators.resize(1);
         }
         self.accumulators.complete()?;
-        let strings = |key: &KeyColumn| key.interner.as_ref().map(|interner| Arc::new(interner.strings().clone()));
         let groups = if self.keys.is_empty() { 1 } else { self.table.groups() };
-        Ok(Output { next: 0, groups, dictionaries: self.keys.iter().map(strings).collect() })
+        let dictionaries = self.keys.iter_mut().map(KeyColumn::take_strings).collect();
+        Ok(Output { next: 0, groups, dictionaries })
     }
 
     fn key_vectors(&self, output: &Output, range: &std::ops::Range<usize>) -> Vec<Arc<Vector>> {
@@ -129,31 +260,22 @@ impl AggregateOperator {
     }
 }
 
-/// Strings by number; a dictionary without entries has only NULLs to give.
-fn text_vector(numbers: &[i64], valid: Option<Vec<bool>>, dictionary: &Arc<Dictionary>) -> Vector {
-    if dictionary.is_empty() {
-        return Vector::constant(&gingham_types::Value::Null, gingham_types::SqlType::Text, numbers.len());
-    }
-    let codes = numbers.iter().map(|number| *number as u32).collect();
-    Vector { data: Data::Text(TextVector { codes, dictionary: Arc::clone(dictionary) }), validity: valid }
+fn tables(types: &[SqlType], expected: usize, memory: &Reservation) -> (Vec<KeyColumn>, GroupTable) {
+    let keys: Vec<KeyColumn> = types.iter().map(|ty| KeyColumn::new(*ty)).collect();
+    let columns = keys.iter().map(KeyColumn::width).sum();
+    (keys, GroupTable::new(columns, expected, memory.bytes_available()))
 }
 
 impl Operator for AggregateOperator {
     fn next(&mut self) -> Result<Step> {
         let mut output = match self.output.take() {
             Some(output) => output,
-            None => match self.input.next()? {
-                Step::Batch(batch) => {
-                    self.take(&batch)?;
-                    return Ok(Step::Working);
-                }
-                Step::Working => return Ok(Step::Working),
-                Step::Finished => self.begin_output()?,
-            },
+            None if !self.take_more()? => return Ok(Step::Working),
+            None => self.begin_output()?,
         };
         let range = output.next..(output.next + BATCH_ROWS).min(output.groups);
         if range.is_empty() {
-            return Ok(Step::Finished);
+            return Ok(if self.next_part()? { Step::Working } else { Step::Finished });
         }
         output.next = range.end;
         let mut columns = self.key_vectors(&output, &range);

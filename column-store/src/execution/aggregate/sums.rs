@@ -12,7 +12,7 @@
 use super::Groups;
 use super::accumulators::{Accumulator, State, as_integers};
 use crate::Result;
-use crate::expression::error;
+use crate::expression::{bits_of, error};
 use crate::vector::{BATCH_ROWS, Data, Vector};
 use gingham_types::SqlType;
 use std::sync::Arc;
@@ -188,9 +188,8 @@ fn add_to_one(values: &[i64], word: &mut i64, accumulator: Option<usize>, carrie
 /// Whether no order of adding these values can overflow 64 bits: the magnitudes have at
 /// most `63 - log2(values)` bits.
 fn sum_fits(values: &[i64]) -> bool {
-    let bits = values.iter().fold(0i64, |bits, v| bits | (v ^ (v >> 63)));
     let headroom = usize::BITS - values.len().leading_zeros();
-    (bits as u64).leading_zeros() > headroom + 1
+    64 - bits_of(values) > headroom + 1
 }
 
 fn add_upper(upper: &mut Vec<i64>, group: usize, amount: i64, group_count: usize) -> Result<()> {

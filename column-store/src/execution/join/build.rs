@@ -2,13 +2,17 @@
 
 use super::publish::key_filter;
 use super::spec::Spec;
-use super::table::JoinTable;
+use super::table::{JoinTable, table_bytes};
 use crate::Result;
 use crate::execution::columns::ColumnStore;
-use crate::execution::keys::{KeyColumn, KeyWords};
+use crate::execution::keys::{KeyColumn, KeyWords, text_vector};
 use crate::execution::memory::Reservation;
 use crate::source::KeyFilter;
-use crate::vector::Batch;
+use crate::vector::{Batch, Dictionary, Vector};
+use std::sync::Arc;
+
+/// Rows of the build side: their keys, then the columns to keep.
+pub(super) type BuildRows = Batch;
 
 /// The build side while and after it is read.
 #[derive(Debug)]
@@ -25,7 +29,7 @@ pub(super) struct Build {
     pub(super) matched: Vec<bool>,
     /// Whether IN over a row is unknown.
     pub(super) unknown: Vec<bool>,
-    memory: Reservation,
+    pub(super) memory: Reservation,
 }
 
 impl Build {
@@ -46,41 +50,95 @@ impl Build {
         }
     }
 
+    /// Forgets all rows, for others to come.
+    pub(super) fn clear(&mut self, spec: &Spec) {
+        *self = Self::new(spec, self.memory.take());
+        self.account();
+    }
+
     pub(super) const fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Keeps a batch.
-    pub(super) fn take(&mut self, spec: &Spec, batch: &Batch) -> Result<()> {
-        let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
-        for (key, vector) in self.keys.iter_mut().zip(spec.build_keys.evaluate(batch)?) {
-            key.encode(&vector, true, &mut words)?;
+    /// Whether there is memory for so many rows more, the table over them included.
+    pub(super) fn has_room(&mut self, rows: usize) -> Result<bool> {
+        let words: usize = self.words.words.iter().map(|w| (w.capacity().max(w.len() + rows)) * 8).sum();
+        let valid: usize = self.words.valid.iter().flatten().map(Vec::capacity).sum();
+        let table = table_bytes(self.rows + rows, self.words.words.len());
+        let wanted = self.store.grown_bytes(rows) + words + valid + self.keys_bytes() + table;
+        // Rows in motion while others wait in temporary space.
+        let granted = self.memory.try_resize(wanted + wanted / 16);
+        if !granted {
+            self.memory.temp(wanted)?;
         }
-        append(&mut self.words, words);
-        self.store.append(&batch.project(&spec.stored), None)?;
-        self.rows += batch.rows;
-        self.account()
+        Ok(granted)
     }
 
-    fn account(&mut self) -> Result<()> {
+    /// Keeps rows.
+    pub(super) fn take(&mut self, rows: &BuildRows) -> Result<()> {
+        let mut words = KeyWords { rows: rows.rows, ..KeyWords::default() };
+        for (key, vector) in self.keys.iter_mut().zip(&rows.columns) {
+            key.encode(vector, true, &mut words)?;
+        }
+        append(&mut self.words, words);
+        let stored = Batch { columns: rows.columns[self.keys.len()..].to_vec(), rows: rows.rows };
+        self.store.append(&stored, None)?;
+        self.rows += rows.rows;
+        self.account();
+        Ok(())
+    }
+
+    /// Some of the rows kept, as they came. Nothing can be added any more.
+    pub(super) fn give_back(&self, strings: &[Option<Arc<Dictionary>>], range: std::ops::Range<usize>) -> BuildRows {
+        let mut column = 0;
+        let mut columns: Vec<Arc<Vector>> = Vec::new();
+        for (key, strings) in self.keys.iter().zip(strings) {
+            let words: Vec<Vec<i64>> = (column..column + key.width())
+                .map(|column| self.words.words[column].get(range.clone()).unwrap_or_default().to_vec())
+                .collect();
+            let valid = self.words.valid[column].as_ref().map(|valid| valid[range.clone()].to_vec());
+            column += key.width();
+            columns.push(Arc::new(match strings {
+                None => key.decode(&words, valid),
+                Some(strings) => text_vector(&words[0], valid, strings),
+            }));
+        }
+        let rows: Vec<u32> = (range.start as u32..range.end as u32).collect();
+        columns.extend(self.store.gather(&rows).columns);
+        Batch { columns, rows: rows.len() }
+    }
+
+    /// Makes the rows ready for [`Build::give_back`].
+    pub(super) fn begin_giving_back(&mut self) -> Vec<Option<Arc<Dictionary>>> {
+        self.store.freeze();
+        self.keys.iter_mut().map(KeyColumn::take_strings).collect()
+    }
+
+    fn keys_bytes(&self) -> usize {
+        self.keys.iter().map(KeyColumn::memory_bytes).sum()
+    }
+
+    /// Counts what is held.
+    fn account(&mut self) {
         let words: usize = self.words.words.iter().map(|w| w.capacity() * 8).sum();
         let valid: usize = self.words.valid.iter().flatten().map(Vec::capacity).sum();
-        let keys: usize = self.keys.iter().map(KeyColumn::memory_bytes).sum();
         let table = self.table.as_ref().map_or(0, JoinTable::memory_bytes);
         let flags = self.matched.capacity() + self.unknown.capacity() + self.null_rows.capacity() * 4;
-        self.memory.resize(self.store.memory_bytes() + words + valid + keys + table + flags)
+        self.memory.force(self.store.memory_bytes() + words + valid + self.keys_bytes() + table + flags);
     }
 
     /// Publishes the keys and lays out the table; its rows are inserted by slices.
-    pub(super) fn seal(&mut self, spec: &Spec) -> Result<()> {
+    /// `publishes` when these are all rows of the build side.
+    pub(super) fn seal(&mut self, spec: &Spec, publishes: bool) {
         self.store.freeze();
         let mut column = 0;
         for (index, key) in self.keys.iter().enumerate() {
-            if let Some(Some(cell)) = spec.publish.get(index) {
+            if let (Some(Some(cell)), true) = (spec.publish.get(index), publishes) {
                 cell.publish(if self.rows == 0 {
                     KeyFilter::Nothing
                 } else {
-                    key_filter(key, &self.words, column, spec.null_equal.get(index) == Some(&true))
+                    let bits_max = self.memory.bytes_available();
+                    key_filter(key, &self.words, column, spec.null_equal.get(index) == Some(&true), bits_max)
                 });
             }
             column += key.width();
@@ -97,16 +155,17 @@ impl Build {
         if !self.keys.is_empty() {
             let words = std::mem::take(&mut self.words);
             let findable = findable(&self.keys, &words, &spec.null_equal);
-            self.table = Some(JoinTable::new(&words, findable, |bytes| self.memory.grow(bytes))?);
+            let held = self.store.memory_bytes() + words.words.iter().map(|w| w.capacity() * 8).sum::<usize>();
+            self.table = Some(JoinTable::new(&words, findable, |bytes| self.memory.try_resize(held + bytes)));
         }
-        self.account()
+        self.account();
     }
 
     /// Inserts a slice of the rows; `true` when the table is complete.
-    pub(super) fn insert_more(&mut self) -> Result<bool> {
+    pub(super) fn insert_more(&mut self) -> bool {
         let complete = self.table.as_mut().is_none_or(JoinTable::insert_more);
-        self.account()?;
-        Ok(complete)
+        self.account();
+        complete
     }
 
     /// The keys of a probe batch, and which rows have no NULL that equals nothing.

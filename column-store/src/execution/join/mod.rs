@@ -5,16 +5,20 @@
 //! thins them; what is left marks rows as matched and, where the kind asks for it, is
 //! put out. What has to be said of unmatched probe rows is said at the end of their
 //! batch, and of build rows after the last batch.
+//!
+//! A build side that does not fit memory is divided, and the probe side with it, or it
+//! is joined chunk by chunk: [`spill`].
 
 mod build;
 mod pairs;
 mod publish;
 mod spec;
+mod spill;
 mod table;
 
 use super::coalesce::Coalescer;
 use super::columns::{Column, NO_ROW};
-use super::stage::{Operator, Site, Stage};
+use super::stage::{Operator, Site};
 use crate::Result;
 use crate::expression::Selection;
 use crate::source::Step;
@@ -23,14 +27,15 @@ use build::Build;
 use gingham_plan::{BuildSide, Join, JoinKind};
 use pairs::{Candidates, Cursor, Pairs};
 use spec::{Condition, Origin, Spec};
+use spill::{Chunks, Divide, Side, Task};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A join.
 pub(crate) struct JoinOperator {
     spec: Spec,
-    build_input: Stage,
-    probe_input: Stage,
+    build_side: Side,
+    probe_side: Side,
     build: Build,
     phase: Phase,
     probe: Option<Probe>,
@@ -40,11 +45,28 @@ pub(crate) struct JoinOperator {
     probe_null: bool,
     output: Coalescer,
     ready: VecDeque<Batch>,
+    /// Build rows for which there was no memory.
+    pending: Option<Batch>,
+    /// The part of the sides being joined, and those that wait.
+    part: Part,
+    tasks: Vec<Task>,
+    /// While the build side is joined chunk by chunk.
+    chunks: Option<Chunks>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which part of the sides is being joined.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// How often they have been divided.
+    level: u32,
+    /// Dividing has not helped: most rows have one key.
+    skewed: bool,
+}
+
 enum Phase {
     Build,
+    /// Dividing both sides.
+    Divide(Box<Divide>),
     Insert,
     Probe,
     /// Putting out build rows, from this one on.
@@ -70,11 +92,15 @@ impl JoinOperator {
         let spec = Spec::new(site, join)?;
         let (build, probe) = if join.build == BuildSide::Left { (0, 1) } else { (1, 0) };
         Ok(Self {
-            build: Build::new(&spec, site.scope.context.reservation()),
+            build: Build::new(&spec, site.reservation()),
             output: Coalescer::new(spec.output_types.clone()),
             spec,
-            build_input: site.input(build),
-            probe_input: site.input(probe),
+            build_side: Side::Input(site.input(build)),
+            probe_side: Side::Input(site.input(probe)),
+            pending: None,
+            part: Part::default(),
+            tasks: Vec::new(),
+            chunks: None,
             phase: Phase::Build,
             probe: None,
             probe_seen: false,
@@ -84,24 +110,21 @@ impl JoinOperator {
     }
 
     fn advance(&mut self) -> Result<()> {
-        match self.phase {
-            Phase::Build => match self.build_input.next()? {
-                Step::Batch(batch) => self.build.take(&self.spec, &batch)?,
-                Step::Working => {}
-                Step::Finished => {
-                    self.build.seal(&self.spec)?;
-                    self.phase = Phase::Insert;
-                }
-            },
+        match &self.phase {
+            Phase::Build => self.advance_build()?,
+            Phase::Divide(_) => self.advance_divide()?,
             Phase::Insert => {
-                if self.build.insert_more()? {
+                if self.build.insert_more() {
                     // Nothing can come of the probe side: it need not be read.
                     let pointless = self.build.rows() == 0 && !self.spec.preserves_probe();
                     self.phase = if pointless { Phase::Done } else { Phase::Probe };
                 }
             }
             Phase::Probe => self.advance_probe()?,
-            Phase::Drain(from) => self.drain(from)?,
+            Phase::Drain(from) => {
+                let from = *from;
+                self.drain(from)?;
+            }
             Phase::Done => {}
         }
         Ok(())
@@ -109,7 +132,7 @@ impl JoinOperator {
 
     fn advance_probe(&mut self) -> Result<()> {
         let Some(mut probe) = self.probe.take() else {
-            match self.probe_input.next()? {
+            match self.probe_side.next()? {
                 Step::Batch(batch) => self.probe = self.begin(batch)?,
                 Step::Working => {}
                 Step::Finished => {
@@ -145,11 +168,13 @@ impl JoinOperator {
     /// Starts on a probe batch; `None` when it is already dealt with.
     fn begin(&mut self, batch: Batch) -> Result<Option<Probe>> {
         let rows = batch.rows;
+        let (batch, flags) = self.probe_side.split_flags(batch);
         let (words, findable) = self.build.probe_words(&self.spec, &batch)?;
         let key_null = match words.valid.first() {
             Some(Some(valid)) if self.spec.null_aware => valid.iter().map(|v| !v).collect(),
             _ => vec![false; if self.spec.null_aware { rows } else { 0 }],
         };
+        let (matched, unknown) = flags.unwrap_or_else(|| (vec![false; rows], vec![false; rows]));
         self.probe_seen = true;
         self.probe_null |= key_null.contains(&true);
         let candidates = match &self.build.table {
@@ -157,8 +182,8 @@ impl JoinOperator {
             Some(table) => Candidates::Heads(table.heads(&words, findable.unwrap_or_else(|| vec![true; rows]))),
         };
         let mut probe = Probe {
-            matched: vec![false; rows],
-            unknown: vec![false; key_null.len()],
+            matched,
+            unknown: if self.spec.null_aware { unknown } else { Vec::new() },
             key_null,
             cursor: Cursor::new(Candidates::All),
             deciding_nulls: false,
@@ -170,7 +195,7 @@ impl JoinOperator {
                 self.match_chains(heads);
             } else {
                 for (matched, head) in probe.matched.iter_mut().zip(heads) {
-                    *matched = *head != 0;
+                    *matched |= *head != 0;
                 }
             }
             self.end_of_pairs(probe)?;
@@ -249,11 +274,11 @@ impl JoinOperator {
             if !self.spec.build_is_left && self.build.rows() > 0 {
                 let build_null = !self.build.null_rows.is_empty();
                 for (unknown, key_null) in probe.unknown.iter_mut().zip(&probe.key_null) {
-                    *unknown = *key_null || build_null;
+                    *unknown |= *key_null || build_null;
                 }
             }
         }
-        if self.spec.kind != JoinKind::Full && self.spec.build_is_left {
+        if self.keep_for_next_chunk(&probe)? || (self.spec.kind != JoinKind::Full && self.spec.build_is_left) {
             return Ok(());
         }
         let rows = 0..probe.batch.rows as u32;
@@ -337,7 +362,10 @@ impl Operator for JoinOperator {
         if let Some(batch) = self.ready.pop_front() {
             return Ok(Step::Batch(batch));
         }
-        if self.phase == Phase::Done {
+        if matches!(self.phase, Phase::Done) {
+            if self.go_on()? {
+                return Ok(Step::Working);
+            }
             return Ok(self.output.finish().map_or(Step::Finished, Step::Batch));
         }
         self.advance()?;

@@ -1,9 +1,11 @@
 //! A join's plan in terms of its build and probe sides.
 
+use super::build::BuildRows;
 use crate::Result;
 use crate::execution::stage::Site;
 use crate::expression::{EvaluatorSet, Predicates, Runtime};
 use crate::source::FilterCell;
+use crate::vector::Batch;
 use gingham_plan::{BinaryOp, BuildSide, Expr, Join, JoinKind};
 use gingham_types::SqlType;
 use std::collections::BTreeMap;
@@ -97,6 +99,19 @@ impl Spec {
             rest,
             publish: join.publish.iter().map(cell).collect(),
         })
+    }
+
+    /// The build side's rows of a batch: their keys, then the columns to keep.
+    pub(super) fn build_rows(&self, batch: &Batch) -> Result<BuildRows> {
+        let mut columns = self.build_keys.evaluate(batch)?;
+        columns.extend(batch.project(&self.stored).columns);
+        Ok(Batch { columns, rows: batch.rows })
+    }
+
+    /// Whether rows without a match can be told key by key: then the sides can be divided
+    /// by their keys.
+    pub(super) fn can_divide(&self) -> bool {
+        !self.key_types.is_empty() && !self.null_aware
     }
 
     /// Whether pairs of rows are put out.

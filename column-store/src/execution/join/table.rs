@@ -9,7 +9,6 @@
 //! A probe takes a batch: positions first, then slots, then keys, so that cache misses
 //! overlap.
 
-use crate::Result;
 use crate::execution::hash::{hash_word, hash_words};
 use crate::execution::keys::{Bounds, KeyWords, Layout, wide_rows, wide_stride};
 
@@ -47,33 +46,27 @@ enum Form {
 }
 
 impl JoinTable {
-    /// A table over the keys of all build rows, none inserted yet. Asks `reserve` for
-    /// its memory before it takes it.
-    pub(super) fn new(
-        keys: &KeyWords,
-        findable: Option<Vec<bool>>,
-        reserve: impl FnOnce(usize) -> Result<()>,
-    ) -> Result<Self> {
+    /// A table over the keys of all build rows, none inserted yet. It takes what
+    /// [`table_bytes`] says; an array that takes more only if `reserve` grants it.
+    pub(super) fn new(keys: &KeyWords, findable: Option<Vec<bool>>, reserve: impl FnOnce(usize) -> bool) -> Self {
         let bounds: Vec<Bounds> = findable_bounds(keys, findable.as_deref());
         let rows = keys.rows;
-        let slots = (rows.max(8) * 2).next_power_of_two().min(1 << 31);
+        let slots = hash_slots(rows);
         let shift = 32 - slots.trailing_zeros();
         let form = match Layout::new(&bounds) {
-            Some(layout) if direct_pays(layout.slots, rows) => {
-                reserve(rows * 8 + layout.slots as usize * 4)?;
+            Some(layout)
+                if direct_pays(layout.slots, rows)
+                    && (layout.slots <= slots as u128 || reserve(rows * 12 + layout.slots as usize * 4)) =>
+            {
                 Form::Direct { keys: layout.pack(keys), slots: vec![0; layout.slots as usize], layout }
             }
-            Some(layout) => {
-                reserve(rows * 8 + slots * 4)?;
-                Form::Packed { keys: layout.pack(keys), slots: vec![0; slots], layout, shift }
-            }
+            Some(layout) => Form::Packed { keys: layout.pack(keys), slots: vec![0; slots], layout, shift },
             None => {
                 let stride = wide_stride(keys.words.len());
-                reserve(rows * stride * 8 + slots * 4)?;
                 Form::Wide { keys: wide_rows(keys), stride, slots: vec![0; slots], shift }
             }
         };
-        Ok(Self { form, rows, next: Vec::new(), findable, inserted: 0 })
+        Self { form, rows, next: Vec::new(), findable, inserted: 0 }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -183,6 +176,16 @@ impl JoinTable {
             }
         }
     }
+}
+
+fn hash_slots(rows: usize) -> usize {
+    (rows.max(8) * 2).next_power_of_two().min(1 << 31)
+}
+
+/// Bytes that a table over rows with keys of `columns` integers takes at the most, chains
+/// and flags of matches included.
+pub(super) fn table_bytes(rows: usize, columns: usize) -> usize {
+    if columns == 0 { rows * 2 } else { rows * (wide_stride(columns) * 8 + 6) + hash_slots(rows) * 4 }
 }
 
 fn direct_pays(slots: u128, rows: usize) -> bool {

@@ -3,7 +3,11 @@
 //! Rows are kept column by column and their numbers are sorted, by keys packed into one
 //! integer as far as they fit it ([`order`]). Rows that are equal in every key stay in
 //! the order in which they came.
+//!
+//! What does not fit the memory budget is sorted in parts, which go to temporary space as
+//! runs and are merged from there ([`external`]).
 
+mod external;
 mod full;
 mod order;
 mod top;
@@ -13,6 +17,7 @@ use super::limit::bounds;
 use super::stage::{Operator, Site};
 use crate::Result;
 use crate::expression::EvaluatorSet;
+use crate::source::Step;
 use crate::vector::Batch;
 use gingham_plan::{Expr, SortKey};
 use gingham_types::SqlType;
@@ -89,18 +94,39 @@ impl Rows {
     }
 }
 
-/// The operator for a sort node.
-pub(crate) fn build(
-    site: &Site<'_>,
-    keys: &[SortKey],
-    limit: Option<&Expr>,
-    offset: Option<&Expr>,
-) -> Result<Box<dyn Operator>> {
-    let (limit, offset) = bounds(limit, offset, &site.scope.runtime())?;
-    let rows = Rows::new(site, keys)?;
-    let memory = site.scope.context.reservation();
-    if limit.saturating_add(offset) <= TOP_ROWS_MAX {
-        return Ok(Box::new(top::TopOperator::new(site.input(0), rows, limit as usize, offset as usize, memory)));
+/// A sort node: the first rows while they are few, else all of them.
+pub(crate) struct SortNode(Sort);
+
+enum Sort {
+    Top(top::TopOperator),
+    Full(full::SortOperator),
+}
+
+impl SortNode {
+    pub(crate) fn new(site: &Site<'_>, keys: &[SortKey], limit: Option<&Expr>, offset: Option<&Expr>) -> Result<Self> {
+        let (limit, offset) = bounds(limit, offset, &site.scope.runtime())?;
+        let rows = Rows::new(site, keys)?;
+        let memory = site.reservation();
+        let sort = full::SortOperator::new(site.input(0), rows, limit, offset, memory);
+        Ok(Self(if limit.saturating_add(offset) <= TOP_ROWS_MAX {
+            Sort::Top(top::TopOperator::new(sort, limit as usize, offset as usize))
+        } else {
+            Sort::Full(sort)
+        }))
     }
-    Ok(Box::new(full::SortOperator::new(site.input(0), rows, limit, offset, memory)))
+}
+
+impl Operator for SortNode {
+    fn next(&mut self) -> Result<Step> {
+        match &mut self.0 {
+            Sort::Full(sort) => sort.next(),
+            Sort::Top(top) => {
+                let step = top.next()?;
+                if let Some(sort) = top.overflow() {
+                    self.0 = Sort::Full(sort);
+                }
+                Ok(step)
+            }
+        }
+    }
 }

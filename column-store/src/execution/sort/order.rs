@@ -13,8 +13,11 @@ use crate::vector::{Data, TextVector};
 use gingham_types::{Value, compare_values};
 use std::cmp::Ordering;
 
-/// Dictionaries up to this many entries are ranked.
+/// Dictionaries up to this many entries are ranked …
 const RANKED_ENTRIES_MAX: usize = 1 << 16;
+/// … if there are this many rows an entry: with fewer, sorting the dictionary is no less
+/// work than sorting the rows.
+const ROWS_PER_RANKED_ENTRY_MIN: usize = 4;
 
 /// A row with its packed keys.
 pub(super) type Entry = (u64, u32);
@@ -116,43 +119,79 @@ impl Order {
     }
 
     fn compare_columns(&self, store: &ColumnStore, a: u32, b: u32) -> Ordering {
-        self.keys
-            .iter()
-            .map(|key| compare_key(&store.columns[key.column], key, a as usize, b as usize))
-            .find(|order| *order != Ordering::Equal)
-            .unwrap_or(Ordering::Equal)
+        compare_rows(&self.keys, |key| {
+            let column = &store.columns[key];
+            let cell = |row: u32| Cell { data: column.data(), validity: column.validity(), row: row as usize };
+            (cell(a), cell(b))
+        })
     }
 }
 
-fn compare_key(column: &Column, key: &Key, a: usize, b: usize) -> Ordering {
-    let valid = |row: usize| column.validity().is_none_or(|v| v[row]);
+/// A value where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Cell<'a> {
+    pub(super) data: &'a Data,
+    pub(super) validity: Option<&'a [bool]>,
+    pub(super) row: usize,
+}
+
+/// The order of two rows, of which `cells` gives a column's values.
+pub(super) fn compare_rows<'a>(keys: &[Key], cells: impl Fn(usize) -> (Cell<'a>, Cell<'a>)) -> Ordering {
+    keys.iter()
+        .map(|key| {
+            let (a, b) = cells(key.column);
+            compare_key(key, a, b)
+        })
+        .find(|order| *order != Ordering::Equal)
+        .unwrap_or(Ordering::Equal)
+}
+
+fn compare_key(key: &Key, a: Cell<'_>, b: Cell<'_>) -> Ordering {
+    let valid = |cell: Cell<'_>| cell.validity.is_none_or(|v| v[cell.row]);
     match (valid(a), valid(b)) {
         (false, false) => return Ordering::Equal,
         (false, true) => return if key.nulls_first { Ordering::Less } else { Ordering::Greater },
         (true, false) => return if key.nulls_first { Ordering::Greater } else { Ordering::Less },
         (true, true) => {}
     }
-    let order = compare_values_of(column, a, b);
+    let order = compare_cells(a.data, a.row, b.data, b.row);
     if key.descending { order.reverse() } else { order }
 }
 
 /// The order of two values of a frozen column that are not NULL.
 pub(crate) fn compare_values_of(column: &Column, a: usize, b: usize) -> Ordering {
-    match column.data() {
-        Data::Boolean(v) => v[a].cmp(&v[b]),
-        Data::Int32(v) => v[a].cmp(&v[b]),
-        Data::Int64(v) => v[a].cmp(&v[b]),
-        Data::Int128(v) => v[a].cmp(&v[b]),
-        Data::Double(v) => double_order(v[a]).cmp(&double_order(v[b])),
-        Data::Text(v) => v.bytes(a).cmp(v.bytes(b)),
-        Data::Interval(v) => compare_values(&Value::Interval(v[a]), &Value::Interval(v[b])),
+    compare_cells(column.data(), a, column.data(), b)
+}
+
+fn compare_cells(a: &Data, i: usize, b: &Data, j: usize) -> Ordering {
+    match (a, b) {
+        (Data::Boolean(a), Data::Boolean(b)) => a[i].cmp(&b[j]),
+        (Data::Int32(a), Data::Int32(b)) => a[i].cmp(&b[j]),
+        (Data::Int64(a), Data::Int64(b)) => a[i].cmp(&b[j]),
+        (Data::Double(a), Data::Double(b)) => double_order(a[i]).cmp(&double_order(b[j])),
+        (Data::Text(a), Data::Text(b)) => a.bytes(i).cmp(b.bytes(j)),
+        (Data::Interval(a), Data::Interval(b)) => compare_values(&Value::Interval(a[i]), &Value::Interval(b[j])),
+        // Decimals, in either form.
+        (a, b) => wide(a, i).cmp(&wide(b, j)),
+    }
+}
+
+fn wide(data: &Data, row: usize) -> i128 {
+    match data {
+        Data::Int64(v) => i128::from(v[row]),
+        Data::Int128(v) => v[row],
+        _ => 0,
     }
 }
 
 impl Part {
     fn new(column: &Column) -> Self {
         let source = match column.data() {
-            Data::Text(text) if text.dictionary.len() <= RANKED_ENTRIES_MAX => Source::Ranks(ranks(text)),
+            Data::Text(text)
+                if text.dictionary.len() <= RANKED_ENTRIES_MAX.min(column.len() / ROWS_PER_RANKED_ENTRY_MIN) =>
+            {
+                Source::Ranks(ranks(text))
+            }
             Data::Text(_) => Source::Prefix,
             _ => Source::Integers,
         };

@@ -4,12 +4,10 @@
 //! then on a row whose first key comes after that of the last kept row is dropped
 //! without being gathered, which soon is nearly every row.
 
-use super::Rows;
+use super::full::SortOperator;
 use super::order::{Order, coarse};
 use crate::Result;
-use crate::execution::columns::ColumnStore;
-use crate::execution::memory::Reservation;
-use crate::execution::stage::{Operator, Stage};
+use crate::execution::stage::Operator;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch};
 
@@ -18,30 +16,35 @@ const SLACK_ROWS_MIN: usize = 4 * BATCH_ROWS;
 
 /// Sorts and keeps the first `offset + limit` rows.
 pub(super) struct TopOperator {
-    input: Stage,
-    rows: Rows,
-    store: ColumnStore,
+    /// The rows kept, and what takes over when there is no memory for them.
+    sort: Option<SortOperator>,
     limit: usize,
     offset: usize,
     /// The greatest coarse first key that a row may have.
     threshold: u64,
     /// Rows to put out, once sorted, and how far that has gone.
     sorted: Option<(Vec<u32>, usize)>,
-    memory: Reservation,
+    overflowed: bool,
 }
 
 impl TopOperator {
-    pub(super) fn new(input: Stage, rows: Rows, limit: usize, offset: usize, memory: Reservation) -> Self {
-        Self { input, store: rows.store(), rows, limit, offset, threshold: u64::MAX, sorted: None, memory }
+    pub(super) const fn new(sort: SortOperator, limit: usize, offset: usize) -> Self {
+        Self { sort: Some(sort), limit, offset, threshold: u64::MAX, sorted: None, overflowed: false }
+    }
+
+    /// The sort of all rows, with those kept so far, where memory does not suffice even
+    /// for the first rows. Rows equal in every key are in the order in which they came.
+    pub(super) fn overflow(&mut self) -> Option<SortOperator> {
+        if self.overflowed { self.sort.take() } else { None }
     }
 
     fn wanted(&self) -> usize {
         self.limit + self.offset
     }
 
-    fn take(&mut self, batch: &Batch) -> Result<()> {
-        let batch = self.rows.widen(batch)?;
-        match self.rows.keys.first() {
+    fn take(&mut self, sort: &mut SortOperator, batch: &Batch) -> Result<()> {
+        let batch = sort.rows.widen(batch)?;
+        match sort.rows.keys.first() {
             Some(key) if self.threshold < u64::MAX => {
                 let words = coarse(&batch.columns[key.column], key);
                 let mut kept = Vec::new();
@@ -50,47 +53,49 @@ impl TopOperator {
                         kept.push(row as u32);
                     }
                 }
-                self.store.append(&batch, Some(&kept))?;
+                sort.store.append(&batch, Some(&kept))?;
             }
-            _ => self.store.append(&batch, None)?,
+            _ => sort.store.append(&batch, None)?,
         }
-        if self.store.rows() >= self.wanted() + self.wanted().max(SLACK_ROWS_MIN) {
-            self.cut()?;
+        if sort.store.rows() >= self.wanted() + self.wanted().max(SLACK_ROWS_MIN) {
+            self.cut(sort)?;
         }
-        self.memory.resize(self.store.memory_bytes())
+        // Cutting needs the rows it keeps twice.
+        let bytes = sort.store.memory_bytes();
+        if !sort.memory.try_resize(bytes * 2) {
+            sort.memory.temp(bytes * 2)?;
+            sort.memory.force(bytes);
+            self.overflowed = true;
+        }
+        Ok(())
     }
 
     /// The rows that come first, in order.
-    fn first(&mut self) -> Vec<u32> {
-        self.store.freeze();
-        let order = Order::new(&self.store, &self.rows.keys);
-        let mut entries = order.entries(&self.store, 0..self.store.rows());
-        order.sort_first(&self.store, &mut entries, self.wanted());
+    fn first(&self, sort: &mut SortOperator) -> Vec<u32> {
+        sort.store.freeze();
+        let order = Order::new(&sort.store, &sort.rows.keys);
+        let mut entries = order.entries(&sort.store, 0..sort.store.rows());
+        order.sort_first(&sort.store, &mut entries, self.wanted());
         entries.into_iter().map(|(_, row)| row).collect()
     }
 
-    fn cut(&mut self) -> Result<()> {
-        let first = self.first();
-        let kept = self.store.gather(&first);
-        if let (Some(key), Some(last)) = (self.rows.keys.first(), kept.rows.checked_sub(1)) {
+    fn cut(&mut self, sort: &mut SortOperator) -> Result<()> {
+        let first = self.first(sort);
+        let kept = sort.store.gather(&first);
+        if let (Some(key), Some(last)) = (sort.rows.keys.first(), kept.rows.checked_sub(1)) {
             let vector = kept.columns[key.column].gather(&[last as u32]);
             self.threshold = coarse(&vector, key)[0];
         }
-        self.store = self.rows.store();
-        self.store.append(&kept, None)
+        sort.store = sort.rows.store();
+        sort.store.append(&kept, None)
     }
-}
 
-impl Operator for TopOperator {
-    fn next(&mut self) -> Result<Step> {
-        if self.limit == 0 {
-            return Ok(Step::Finished);
-        }
+    fn advance(&mut self, sort: &mut SortOperator) -> Result<Step> {
         let Some((numbers, next)) = &mut self.sorted else {
-            match self.input.next()? {
-                Step::Batch(batch) => self.take(&batch)?,
+            match sort.input.next()? {
+                Step::Batch(batch) => self.take(sort, &batch)?,
                 Step::Working => {}
-                Step::Finished => self.sorted = Some((self.first(), self.offset)),
+                Step::Finished => self.sorted = Some((self.first(sort), self.offset)),
             }
             return Ok(Step::Working);
         };
@@ -98,8 +103,19 @@ impl Operator for TopOperator {
         if *next >= end {
             return Ok(Step::Finished);
         }
-        let batch = self.store.gather(&numbers[*next..end]);
+        let batch = sort.store.gather(&numbers[*next..end]);
         *next = end;
-        Ok(Step::Batch(self.rows.narrow(batch)))
+        Ok(Step::Batch(sort.rows.narrow(batch)))
+    }
+}
+
+impl Operator for TopOperator {
+    fn next(&mut self) -> Result<Step> {
+        let (Some(mut sort), true) = (self.sort.take(), self.limit > 0) else {
+            return Ok(Step::Finished);
+        };
+        let step = self.advance(&mut sort);
+        self.sort = Some(sort);
+        step
     }
 }

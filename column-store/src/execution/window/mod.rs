@@ -162,7 +162,7 @@ impl WindowOperator {
             target: CHUNK_ROWS,
             finished: false,
             chunk: None,
-            memory: site.scope.context.reservation(),
+            memory: site.reservation(),
         })
     }
 
@@ -233,7 +233,7 @@ impl Operator for WindowOperator {
         if let Some(mut chunk) = self.chunk.take() {
             // One function a step.
             if let Some(call) = self.calls.get(chunk.results.len()) {
-                let result = chunk.compute(call, &self.runtime)?;
+                let result = chunk.compute(call, &self.runtime, &self.memory)?;
                 chunk.results.push(result);
                 let results: usize = chunk.results.iter().map(vector_bytes).sum();
                 self.memory.resize(self.store.memory_bytes() + chunk.memory_bytes() + results)?;
@@ -281,9 +281,9 @@ impl Chunk {
         }
     }
 
-    fn compute(&self, call: &Call, runtime: &Runtime) -> Result<Vector> {
+    fn compute(&self, call: &Call, runtime: &Runtime, memory: &Reservation) -> Result<Vector> {
         match call.function {
-            WindowFunction::Aggregate(function) => sliding::aggregate(self, call, function, runtime),
+            WindowFunction::Aggregate(function) => sliding::aggregate(self, call, function, runtime, memory),
             _ => pick::compute(self, call),
         }
     }

@@ -10,6 +10,7 @@ use super::{Call, Chunk};
 use crate::Result;
 use crate::execution::aggregate::{Accumulators, Groups, exact_results, moment_result};
 use crate::execution::columns::NO_ROW;
+use crate::execution::memory::Reservation;
 use crate::execution::sort::{SortedBy, compare_values_of};
 use crate::expression::{Runtime, error};
 use crate::vector::{BATCH_ROWS, Batch, Data, Vector};
@@ -21,9 +22,15 @@ use std::sync::Arc;
 /// Frames of so few rows are added up row by row.
 const DIRECT_ROWS_MAX: usize = 32;
 
-pub(super) fn aggregate(chunk: &Chunk, call: &Call, function: AggregateFunction, runtime: &Runtime) -> Result<Vector> {
+pub(super) fn aggregate(
+    chunk: &Chunk,
+    call: &Call,
+    function: AggregateFunction,
+    runtime: &Runtime,
+    memory: &Reservation,
+) -> Result<Vector> {
     if call.frame.is_whole() {
-        return whole(chunk, call, function, runtime);
+        return whole(chunk, call, function, runtime, memory);
     }
     let pieces = pieces(chunk, &call.frame)?;
     let counted = chunk.counted(call);
@@ -62,7 +69,13 @@ pub(super) fn aggregate(chunk: &Chunk, call: &Call, function: AggregateFunction,
 }
 
 /// One group a partition.
-fn whole(chunk: &Chunk, call: &Call, function: AggregateFunction, runtime: &Runtime) -> Result<Vector> {
+fn whole(
+    chunk: &Chunk,
+    call: &Call,
+    function: AggregateFunction,
+    runtime: &Runtime,
+    memory: &Reservation,
+) -> Result<Vector> {
     let keys = call.order.iter().map(|key| key.column);
     let wanted: Vec<usize> = call.arguments.iter().chain(&call.filter).copied().chain(keys).collect();
     let place = |column: usize| {
@@ -88,7 +101,7 @@ fn whole(chunk: &Chunk, call: &Call, function: AggregateFunction, runtime: &Runt
         let end = (start + BATCH_ROWS).min(chunk.rows);
         let rows: Vec<u32> = (start as u32..end as u32).collect();
         let columns = wanted.iter().map(|column| Arc::new(chunk.store.columns[*column].gather(&rows))).collect();
-        accumulators.update(&Batch::new(columns, rows.len()), Groups::Numbers(&number_of[start..end]))?;
+        accumulators.update(&Batch::new(columns, rows.len()), Groups::Numbers(&number_of[start..end]), memory)?;
     }
     accumulators.complete()?;
     let mut results = accumulators.finish(0..chunk.partitions.len() - 1)?;

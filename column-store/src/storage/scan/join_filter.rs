@@ -4,7 +4,7 @@ use super::kernel::{Kernel, Prepared};
 use super::predicate::Test;
 use super::ranges::RangeSet;
 use super::text_test::TextTest;
-use crate::source::KeyFilter;
+use crate::source::{KeyBits, KeyFilter};
 use crate::storage::chunk::{Chunk, CodedIntegers, Values};
 use gingham_types::SqlType;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn has_integer_keys(chunk: &Chunk) -> bool {
     ty && !matches!(chunk.values, Values::Decimals(_))
 }
 
-fn of_bits(min: i64, max: i64, bits: &Arc<Vec<u64>>, chunk: &Chunk) -> Kernel {
+fn of_bits(min: i64, max: i64, bits: &Arc<KeyBits>, chunk: &Chunk) -> Kernel {
     let by_bit = Kernel::Bits { min, max, bits: Arc::clone(bits) };
     match &chunk.values {
         Values::Coded(CodedIntegers { map, code_max, .. }) if *code_max as usize * ROWS_PER_CODE_MIN < chunk.rows => {

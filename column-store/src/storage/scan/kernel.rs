@@ -8,6 +8,7 @@ use super::predicate::Test;
 use super::ranges::RangeSet;
 use super::selection::Selection;
 use super::text_test::TextTest;
+use crate::source::KeyBits;
 use crate::storage::chunk::{Chunk, CodeMap, CodedIntegers, Codes, TextCodes, Values};
 use crate::storage::encoding::double::ordered;
 use gingham_types::Value;
@@ -40,11 +41,11 @@ pub(crate) enum Kernel {
     Decimals(RangeSet),
     /// Strings of a dictionary with an entry a row.
     Strings(Arc<TextTest>),
-    /// Integers whose bit at their distance from the least is set.
+    /// Integers whose distance from the least is in a set.
     Bits {
         min: i64,
         max: i64,
-        bits: Arc<Vec<u64>>,
+        bits: Arc<KeyBits>,
     },
 }
 
@@ -276,10 +277,10 @@ fn in_ranges<T: Copy + Ord>(ranges: &[(T, T)], value: T) -> bool {
 }
 
 #[inline]
-fn has_bit(value: i64, min: i64, max: i64, bits: &[u64]) -> bool {
+fn has_bit(value: i64, min: i64, max: i64, bits: &KeyBits) -> bool {
     // Values below the least wrap to distances greater than any in range.
-    let bit = value.wrapping_sub(min) as u64;
-    bit <= max.wrapping_sub(min) as u64 && bits.get((bit / 64) as usize).is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    let distance = value.wrapping_sub(min) as u64;
+    distance <= max.wrapping_sub(min) as u64 && bits.may_contain(distance)
 }
 
 /// The integer of a row of an integer-like chunk.

@@ -33,7 +33,7 @@ pub use metrics::ScanMetrics;
 use super::{ChunkCache, ExtentReader, RowGroupMeta, RowMask};
 use crate::Result;
 use crate::expression::{Predicates, Runtime, Selection as Selected};
-use crate::source::{FilterCell, Source, Step as Pull};
+use crate::source::{FilterCell, Source, SourceCounts, Step as Pull};
 use crate::vector::{BATCH_ROWS, Batch};
 use gingham_plan::Expr;
 use gingham_types::{SqlType, Value};
@@ -245,6 +245,15 @@ impl ColumnScan {
 }
 
 impl Source for ColumnScan {
+    fn counts(&self) -> SourceCounts {
+        let metrics = &self.source.metrics;
+        SourceCounts {
+            bytes_read: metrics.bytes_read(),
+            groups: metrics.groups(),
+            groups_pruned: metrics.groups_pruned(),
+        }
+    }
+
     fn next(&mut self) -> Result<Pull> {
         let mut pruned = 0;
         loop {

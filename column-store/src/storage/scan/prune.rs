@@ -113,7 +113,10 @@ pub(crate) fn may_join(filter: &KeyFilter, chunk: &ChunkMeta, rows: u32) -> bool
             }
             let Some((low, high)) = numbers(chunk) else { return true };
             let (low, high) = (low.max(i128::from(*min)), high.min(i128::from(*max)));
-            low <= high && bits.as_ref().is_none_or(|bits| any_bit(bits, *min, low as i64, high as i64))
+            low <= high && {
+                let distance = |key: i128| (key as i64).wrapping_sub(*min) as u64;
+                bits.as_ref().is_none_or(|bits| bits.may_contain_any(distance(low), distance(high), BITMAP_WORDS_MAX))
+            }
         }
         KeyFilter::Texts(texts) => match (chunk.min.as_ref().and_then(bytes), chunk.max.as_ref().and_then(bytes)) {
             (Some(min), Some(max)) => {
@@ -128,23 +131,4 @@ pub(crate) fn may_join(filter: &KeyFilter, chunk: &ChunkMeta, rows: u32) -> bool
 /// Whether bounds are of a type whose integers are join keys.
 fn is_key(bound: Option<&Value>) -> bool {
     matches!(bound, Some(Value::Int(_) | Value::Date(_) | Value::Timestamp(_) | Value::Decimal { .. }))
-}
-
-fn any_bit(bits: &[u64], min: i64, low: i64, high: i64) -> bool {
-    let (low, high) = (low.wrapping_sub(min) as u64, high.wrapping_sub(min) as u64);
-    let (first, last) = ((low / 64) as usize, (high / 64) as usize);
-    let Some(words) = bits.get(first..=last.min(bits.len().saturating_sub(1))) else { return false };
-    if words.len() > BITMAP_WORDS_MAX {
-        return true;
-    }
-    words.iter().enumerate().any(|(index, word)| {
-        let mut word = *word;
-        if index == 0 {
-            word &= u64::MAX << (low % 64);
-        }
-        if first + index == last {
-            word &= u64::MAX >> (63 - high % 64);
-        }
-        word != 0
-    })
 }

@@ -1,0 +1,79 @@
+//! Rows in bulk, straight into the row groups of a column table.
+
+use super::{ColumnLoad, Writer, complete, next_row_id};
+use crate::error::Result;
+use crate::schema::Table;
+use arrow_array::RecordBatch;
+use gingham_column_store::expression::batch_from_rows;
+use gingham_column_store::vector::Batch;
+use gingham_row_store::Transaction;
+use gingham_types::Value;
+use std::sync::Arc;
+
+/// Rows that are completed and checked one by one before they become columns again.
+const CHECKED_ROWS: usize = 4096;
+
+impl Table {
+    /// Whether a row has to be looked at for more than NOT NULL and keys.
+    fn looks_at_rows(&self) -> bool {
+        self.generates || !self.record.checks.is_empty() || !self.parents.is_empty()
+    }
+}
+
+impl Writer<'_> {
+    /// Adds rows to a column table as row groups.
+    ///
+    /// # Errors
+    /// As [`Writer::insert`], and 23505 for keys that exist.
+    pub(crate) fn load(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
+        if !table.looks_at_rows() {
+            return self.load_columns(table, |load, transaction| load.append(transaction, batch));
+        }
+        let types = table.row_layout.types();
+        let mut from = 0;
+        while from < batch.rows {
+            let to = batch.rows.min(from + CHECKED_ROWS);
+            let mut rows: Vec<Vec<Value>> = (from..to)
+                .map(|row| batch.columns.iter().zip(types).map(|(c, ty)| c.value(row, *ty)).collect())
+                .collect();
+            let mut state = self.states.remove(&table.id()).unwrap_or_default();
+            let completed = rows.iter_mut().try_for_each(|row| {
+                complete::complete(self.transaction, table, &mut state, row)?;
+                self.references.check(&*self.transaction, table, None, row)
+            });
+            self.states.insert(table.id(), state);
+            completed?;
+            let part = batch_from_rows(&rows, types)?;
+            self.load_columns(table, |load, transaction| load.append(transaction, &part))?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// As [`Writer::load`], from Arrow columns in declared order.
+    pub(crate) fn load_arrow(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<()> {
+        if table.looks_at_rows() {
+            let columns = crate::arrow::from_arrow(batch, table.row_layout.types())?;
+            return self.load(table, &columns);
+        }
+        self.load_columns(table, |load, transaction| load.append_arrow(transaction, batch))
+    }
+
+    /// A column table's bulk load: rows go into row groups directly.
+    fn load_columns(
+        &mut self,
+        table: &Arc<Table>,
+        append: impl FnOnce(&mut ColumnLoad, &mut Transaction) -> Result<()>,
+    ) -> Result<()> {
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let mut load = match state.load.take() {
+            Some(load) => load,
+            None => ColumnLoad::new(table, next_row_id(self.transaction, table, &mut state)?),
+        };
+        let result = append(&mut load, self.transaction);
+        state.next_row_id = Some(load.next_row_id());
+        state.load = Some(load);
+        self.states.insert(table.id(), state);
+        result
+    }
+}
