@@ -1,11 +1,11 @@
-//! WITH RECURSIVE.
+//! WITH RECURSIVE. The first term says what the columns' types are.
 
 use super::coerce::{cast_to, common_type};
 use super::query::{Converted, Converter, Recursion};
 use crate::bind::from_arrow;
 use crate::logical::{Id, Rel};
 use datafusion_expr::logical_plan::RecursiveQuery;
-use gingham_plan::SqlError;
+use gingham_plan::{Expr, SqlError};
 use gingham_types::{DECIMAL_DIGITS_MAX, SqlType};
 
 impl Converter<'_> {
@@ -48,18 +48,12 @@ impl Converter<'_> {
     /// The columns `ids` of `rel` with these types.
     fn brought_to(&mut self, rel: Rel, mut ids: Vec<Id>, types: &[SqlType]) -> Result<(Rel, Vec<Id>), SqlError> {
         let mut expressions = Vec::new();
-        for (position, (id, ty)) in ids.iter_mut().zip(types).enumerate() {
-            let own = self.columns.expr(*id);
-            let fits = match common_type(own.ty(), *ty) {
-                Some(SqlType::Decimal { scale, .. }) => matches!(ty, SqlType::Decimal { scale: s, .. } if *s == scale),
-                Some(common) => common == *ty,
-                None => false,
+        for (id, ty) in ids.iter_mut().zip(types) {
+            // datafusion-sql has cast decimals to the first term's digits already.
+            let own = match cast_behind(&rel, *id) {
+                Some(inner) if inner.ty().as_decimal().is_some() && matches!(ty, SqlType::Decimal { .. }) => inner,
+                _ => self.columns.expr(*id),
             };
-            if !fits {
-                let message =
-                    format!("column {} of the recursive query is {ty} at first and then {}", position + 1, own.ty());
-                return Err(SqlError::new("42804", message).hint("cast the column of the first term"));
-            }
             *id = self.name(cast_to(own, *ty)?, &mut expressions);
         }
         Ok((rel.extend(expressions), ids))
@@ -74,5 +68,18 @@ impl Converter<'_> {
         let types = recursion.types.clone();
         let columns: Vec<Id> = types.into_iter().map(|ty| self.columns.add(ty, true)).collect();
         Ok(Converted { rel: Rel::Work { work, columns: columns.clone() }, ids: columns })
+    }
+}
+
+/// What is cast in a computed column.
+fn cast_behind(rel: &Rel, id: Id) -> Option<Expr> {
+    match rel {
+        Rel::Extend { input, expressions } => match expressions.iter().find(|(own, _)| *own == id) {
+            Some((_, Expr::Cast { expr, lenient: false, .. })) => Some((**expr).clone()),
+            Some(_) => None,
+            None => cast_behind(input, id),
+        },
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } => cast_behind(input, id),
+        _ => None,
     }
 }
