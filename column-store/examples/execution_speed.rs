@@ -145,7 +145,7 @@ fn elapsed_ns(start: Instant) -> u64 {
 }
 
 fn call(function: AggregateFunction, argument: Option<Expr>, ty: SqlType) -> AggregateCall {
-    AggregateCall { function, argument, distinct: false, filter: None, ty }
+    AggregateCall::new(function, argument, ty)
 }
 
 fn count(input: Node) -> Node {

@@ -62,6 +62,8 @@ fn calls(random: &mut Random, types: &[SqlType], first: usize) -> Vec<AggregateC
                 argument: (!counts_rows).then(|| Expr::column(at, *ty)),
                 distinct: !counts_rows && random.chance(25),
                 filter,
+                second: None,
+                order: Vec::new(),
                 ty: result,
             });
         }
@@ -121,13 +123,11 @@ fn execution_aggregates_change_strategy_as_keys_come() {
                 let root = Node::Aggregate {
                     input: Box::new(tables.scan(0)),
                     groups: (0..=usize::from(second)).map(|at| Expr::column(at, types[at])).collect(),
-                    aggregates: vec![AggregateCall {
-                        function: AggregateFunction::Sum,
-                        argument: Some(Expr::column(2, SqlType::BigInt)),
-                        distinct: false,
-                        filter: None,
-                        ty: SqlType::decimal(38, 0),
-                    }],
+                    aggregates: vec![AggregateCall::new(
+                        AggregateFunction::Sum,
+                        Some(Expr::column(2, SqlType::BigInt)),
+                        SqlType::decimal(38, 0),
+                    )],
                     rows: expected,
                 };
                 check(root, &tables, &format!("{name}, {expected} expected, second key {second}"));
@@ -143,13 +143,11 @@ fn sum_of(values: &[i128], precision: u8) -> Result<Vec<Vec<Value>>, Error> {
     let root = Node::Aggregate {
         input: Box::new(tables.scan(0)),
         groups: Vec::new(),
-        aggregates: vec![AggregateCall {
-            function: AggregateFunction::Sum,
-            argument: Some(Expr::column(0, types[0])),
-            distinct: false,
-            filter: None,
-            ty: SqlType::decimal(38, 0),
-        }],
+        aggregates: vec![AggregateCall::new(
+            AggregateFunction::Sum,
+            Some(Expr::column(0, types[0])),
+            SqlType::decimal(38, 0),
+        )],
         rows: 1.0,
     };
     run(query(root), &tables)

@@ -54,13 +54,7 @@ fn filter(input: Node, predicates: Vec<Expr>) -> Node {
 }
 
 fn sum(input: Node, index: usize) -> Node {
-    let call = AggregateCall {
-        function: AggregateFunction::Sum,
-        argument: Some(column(index, BIGINT)),
-        distinct: false,
-        filter: None,
-        ty: SqlType::decimal(38, 0),
-    };
+    let call = AggregateCall::new(AggregateFunction::Sum, Some(column(index, BIGINT)), SqlType::decimal(38, 0));
     Node::Aggregate { input: Box::new(input), groups: Vec::new(), aggregates: vec![call], rows: 1.0 }
 }
 

@@ -99,6 +99,8 @@ fn execution_spills_groups_and_distinct_values() {
         argument: Some(Expr::column(column, TYPES[column])),
         distinct,
         filter: None,
+        second: None,
+        order: Vec::new(),
         ty: match function {
             AggregateFunction::Min => TYPES[column],
             _ => SqlType::BigInt,

@@ -32,6 +32,14 @@ fn queries() -> Vec<String> {
         "SELECT o_orderkey FROM orders WHERE o_custkey IN (SELECT o_shippriority) AND o_totalprice > (SELECT o_totalprice + 1)",
         "SELECT o_orderkey FROM orders WHERE o_custkey IN (SELECT o_shippriority FROM region GROUP BY o_shippriority)",
         "SELECT extract(year FROM o_orderdate) AS y, avg(o_totalprice), stddev(o_shippriority) FROM orders WHERE o_orderdate BETWEEN $1 AND date '1995-01-01' + interval '1 month' GROUP BY y ORDER BY y",
+        "SELECT o_custkey, rank() OVER w, sum(o_totalprice) OVER (w ROWS BETWEEN 2 PRECEDING AND CURRENT ROW EXCLUDE TIES), count(*) OVER (PARTITION BY o_orderstatus) FROM orders WHERE o_orderdate > $1 WINDOW w AS (PARTITION BY o_custkey ORDER BY o_orderdate DESC) QUALIFY rank() OVER w < 3 ORDER BY 1, 2 LIMIT 5",
+        "SELECT avg(o_totalprice) OVER (ORDER BY o_orderdate RANGE BETWEEN INTERVAL '7 days' PRECEDING AND INTERVAL '1 month' FOLLOWING), lag(o_totalprice, 2, 0) OVER (ORDER BY o_orderkey) FROM orders",
+        "SELECT n_regionkey, n_name, grouping(n_regionkey, n_name), count(*), avg(n_nationkey), string_agg(n_comment, ',' ORDER BY n_nationkey) FROM nation GROUP BY ROLLUP (n_regionkey, n_name) HAVING count(*) > 1 ORDER BY 3",
+        "SELECT n_regionkey, sum(n_nationkey), rank() OVER (PARTITION BY grouping(n_regionkey) ORDER BY sum(n_nationkey)) FROM nation GROUP BY CUBE (n_regionkey)",
+        "WITH RECURSIVE t(k, d) AS (SELECT n_nationkey, 0 FROM nation WHERE n_regionkey = 1 UNION SELECT n_nationkey, d + 1 FROM t JOIN nation ON n_regionkey = k WHERE d < 3) SELECT k, max(d) FROM t GROUP BY k ORDER BY 1",
+        "SELECT DISTINCT ON (o_custkey) o_custkey, o_orderkey FROM orders ORDER BY o_custkey, o_totalprice DESC",
+        "SELECT n_regionkey FROM nation INTERSECT ALL SELECT r_regionkey FROM region EXCEPT ALL SELECT 1",
+        "SELECT s.n, count(o_orderkey) FROM generate_series(1, 12) s(n) LEFT JOIN orders ON extract(month FROM o_orderdate) = s.n GROUP BY 1",
     ];
     queries.extend(more.map(str::to_owned));
     queries

@@ -8,9 +8,10 @@ use crate::expression::{Runtime, error};
 use crate::source::{Cancel, FilterCell, Step, Tables};
 use crate::vector::Batch;
 use crate::{Error, Result};
-use gingham_plan::{Node, Query, SqlError, explain};
+use gingham_plan::{Node, Query, SqlError, WorkId, explain};
 use gingham_types::Value;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub(crate) struct Context {
     pub(crate) options: Options,
     subqueries: Vec<RefCell<Subquery>>,
     pub(crate) ctes: Vec<SharedCte>,
+    /// The last round's rows of each recursive expression that runs.
+    pub(crate) works: RefCell<BTreeMap<WorkId, Rc<Vec<Batch>>>>,
     pub(crate) profile: RefCell<Profile>,
     /// What the operators hold, tree by tree as in the profile.
     tallies: [Vec<Vec<Rc<Tally>>>; 3],
@@ -79,6 +82,7 @@ impl Context {
         Self {
             subqueries: query.subqueries.iter().map(|_| RefCell::new(Subquery::New)).collect(),
             ctes: query.ctes.iter().map(|_| SharedCte::new(&options.memory)).collect(),
+            works: RefCell::default(),
             tallies: [
                 tallies(&profile.ctes),
                 tallies(&profile.subqueries),
@@ -152,6 +156,9 @@ fn memory_users(query: &Query) -> usize {
                     | Node::Limit { .. }
                     | Node::Union { .. }
                     | Node::Cte { .. }
+                    | Node::Expand { .. }
+                    | Node::Series { .. }
+                    | Node::Work { .. }
             );
             users += usize::from(!keeps_none);
         });

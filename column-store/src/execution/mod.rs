@@ -8,7 +8,7 @@
 //! | part | modules |
 //! |---|---|
 //! | the query as it runs | `context` (shared state, scalar subqueries), `stage` (one node), [`profile`], [`memory`] |
-//! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `cte`, `apply` |
+//! | rows as they come | `scan`, `values`, `filter`, `project`, `limit`, `union`, `expand`, `series`, `cte`, `recursive`, `apply` |
 //! | rows kept | `aggregate`, `join`, `sort`, `window`, and what does not fit memory: [`spill`] |
 //! | their tools | `columns` (growing columns), `coalesce`, `keys` (rows as integers), `interner`, `hash`, `group_table` |
 //! | the border | [`result`] |
@@ -19,6 +19,7 @@ mod coalesce;
 mod columns;
 mod context;
 mod cte;
+mod expand;
 mod filter;
 mod group_table;
 mod hash;
@@ -29,8 +30,10 @@ mod limit;
 pub mod memory;
 pub mod profile;
 mod project;
+mod recursive;
 pub mod result;
 mod scan;
+mod series;
 mod sort;
 pub mod spill;
 mod stage;

@@ -8,7 +8,9 @@
 
 use super::context::Scope;
 use super::memory::Reservation;
-use super::{aggregate, apply, cte, filter, join, limit, project, scan, sort, union, values, window};
+use super::{
+    aggregate, apply, cte, expand, filter, join, limit, project, recursive, scan, series, sort, union, values, window,
+};
 use crate::Result;
 use crate::expression::error;
 use crate::source::Step;
@@ -158,6 +160,10 @@ fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operat
         }
         Node::Join(join) => Box::new(join::JoinOperator::new(&site, join)?),
         Node::Window(window) => Box::new(window::WindowOperator::new(&site, window)?),
+        Node::Expand { keys, sets, .. } => Box::new(expand::ExpandOperator::new(&site, keys, sets)?),
+        Node::Recursive(recursive) => Box::new(recursive::RecursiveOperator::new(&site, recursive)),
+        Node::Work { work, columns, .. } => Box::new(recursive::WorkOperator::new(&site, *work, columns)?),
+        Node::Series { start, stop, step } => Box::new(series::SeriesOperator::new(&site, [start, stop, step])?),
         Node::Apply(apply) => Box::new(apply::ApplyOperator::new(&site, apply)),
         Node::Sort { keys, limit, offset, .. } => {
             Box::new(sort::SortNode::new(&site, keys, limit.as_ref(), offset.as_ref())?)
@@ -197,6 +203,8 @@ pub(crate) fn expressions(node: &Node) -> Vec<&Expr> {
         Node::Window(window) => window.expressions().collect(),
         Node::Sort { keys, limit, offset, .. } => keys.iter().map(|key| &key.expr).chain(limit).chain(offset).collect(),
         Node::Limit { limit, offset, .. } => limit.iter().chain(offset).collect(),
-        Node::Apply(_) | Node::Union { .. } | Node::Cte { .. } => Vec::new(),
+        Node::Expand { keys, .. } => keys.iter().collect(),
+        Node::Series { start, stop, step } => vec![start, stop, step],
+        Node::Apply(_) | Node::Union { .. } | Node::Cte { .. } | Node::Recursive(_) | Node::Work { .. } => Vec::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! EXTRACT and DATE_TRUNC.
+//! EXTRACT, DATE_TRUNC and their kin.
 
 use super::error;
 use super::scalar_binary::MICROS_PER_DAY;
@@ -27,6 +27,46 @@ pub(crate) fn truncate_value(field: DateField, value: &Value) -> Result<Value> {
         Value::Timestamp(micros) => truncate_timestamp(field, *micros).map(Value::Timestamp).ok_or_else(failed),
         other => Err(error::internal(format!("DATE_TRUNC of {}", other.sql_type()))),
     }
+}
+
+/// How many bounds of a unit are between two values, for units that follow each other.
+pub(crate) fn difference(field: DateField, from: &Value, to: &Value) -> Result<Value> {
+    let unit = |value: &Value| {
+        let micros = match value {
+            Value::Date(days) => i64::from(*days) * MICROS_PER_DAY,
+            Value::Timestamp(micros) => *micros,
+            other => return Err(error::internal(format!("DATE_DIFF of {}", other.sql_type()))),
+        };
+        let days = micros.div_euclid(MICROS_PER_DAY);
+        let (year, month, _) = civil_from_days(days);
+        let months = year * 12 + i64::from(month) - 1;
+        Ok(match field {
+            DateField::Year => year,
+            DateField::Quarter => months.div_euclid(3),
+            DateField::Month => months,
+            DateField::Week => monday(days).div_euclid(7),
+            DateField::Hour => micros.div_euclid(3600 * MICROS_PER_SECOND),
+            DateField::Minute => micros.div_euclid(60 * MICROS_PER_SECOND),
+            DateField::Second | DateField::Epoch => micros.div_euclid(MICROS_PER_SECOND),
+            DateField::Day | DateField::DayOfWeek | DateField::DayOfYear => days,
+        })
+    };
+    Ok(Value::Int(unit(to)? - unit(from)?))
+}
+
+/// The day of these numbers.
+pub(crate) fn make_date(year: i64, month: i64, day: i64) -> Result<Value> {
+    let none = || error::invalid_argument("22008", format!("there is no day {year}-{month}-{day}"));
+    let (Ok(month), Ok(day_number)) = (u32::try_from(month), u32::try_from(day)) else { return Err(none()) };
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day_number) || !(-4800..=294_000).contains(&year) {
+        return Err(none());
+    }
+    let days = days_from_civil(year, month, day_number);
+    // A day past the month's end would be one of the next month.
+    if civil_from_days(days) != (year, month, day_number) {
+        return Err(none());
+    }
+    i32::try_from(days).map(Value::Date).map_err(|_| none())
 }
 
 /// The year of a day, in 32-bit arithmetic that a loop over a column vectorizes, for
@@ -79,12 +119,12 @@ pub(crate) fn extract_timestamp(field: DateField, micros: i64) -> i64 {
 }
 
 /// Weeks begin on Monday; week 1 has the year's first Thursday (ISO 8601).
-fn iso_week(days: i64) -> i64 {
+pub(super) fn iso_week(days: i64) -> i64 {
     let thursday = monday(days) + 3;
     (thursday - days_from_civil(civil_from_days(thursday).0, 1, 1)) / 7 + 1
 }
 
-fn monday(days: i64) -> i64 {
+pub(super) fn monday(days: i64) -> i64 {
     days - (days + 3).rem_euclid(7)
 }
 

@@ -20,6 +20,7 @@ mod conditional;
 pub(crate) mod decimal;
 mod entries;
 pub(crate) mod error;
+mod format_time;
 mod frame;
 mod function;
 mod in_list;

@@ -25,6 +25,13 @@ pub(crate) fn call(function: Function, arguments: &[Value], ty: SqlType) -> Resu
     match (function, arguments) {
         (Function::Extract(field), [v]) => calendar::extract_value(field, v),
         (Function::DateTruncate(field), [v]) => calendar::truncate_value(field, v),
+        (Function::DateDifference(field), [from, to]) => calendar::difference(field, from, to),
+        (Function::MakeDate, [Value::Int(year), Value::Int(month), Value::Int(day)]) => {
+            calendar::make_date(*year, *month, *day)
+        }
+        (Function::FormatTime, [Value::Timestamp(micros), Value::Text(format)]) => {
+            Ok(Value::Text(super::format_time::format(*micros, format)))
+        }
         (Function::Abs, [v]) => match v {
             Value::Int(n) if *n < 0 => super::scalar_binary::negate(v, ty),
             Value::Double(n) => Ok(Value::Double(n.abs())),

@@ -23,6 +23,8 @@ pub(crate) enum TextCall<'a> {
     Right(i64),
     Repeat(i64),
     Pad { length: i64, fill: &'a str, start: bool },
+    InitialCapitals,
+    SplitPart { delimiter: &'a str, number: i64 },
 }
 
 impl<'a> TextCall<'a> {
@@ -45,6 +47,10 @@ impl<'a> TextCall<'a> {
             (Function::Substring, [Value::Int(start), Value::Int(length)]) => {
                 Some(Self::Substring { start: *start, length: Some(*length) })
             }
+            (Function::InitialCapitals, []) => Some(Self::InitialCapitals),
+            (Function::SplitPart, [Value::Text(delimiter), Value::Int(number)]) => {
+                Some(Self::SplitPart { delimiter, number: *number })
+            }
             (Function::Left, [Value::Int(count)]) => Some(Self::Left(*count)),
             (Function::Right, [Value::Int(count)]) => Some(Self::Right(*count)),
             (Function::Repeat, [Value::Int(count)]) => Some(Self::Repeat(*count)),
@@ -59,6 +65,7 @@ impl<'a> TextCall<'a> {
     pub(crate) const fn infallible(&self) -> bool {
         match self {
             Self::Substring { length: Some(length), .. } => *length >= 0,
+            Self::SplitPart { number, .. } => *number != 0,
             Self::Repeat(_) | Self::Pad { .. } => false,
             _ => true,
         }
@@ -78,6 +85,8 @@ impl<'a> TextCall<'a> {
             Self::Replace { from: "", .. } => Cow::Borrowed(text),
             Self::Replace { from, to } => Cow::Owned(text.replace(from, to)),
             Self::Substring { start, length } => Cow::Borrowed(substring(text, *start, *length)?),
+            Self::InitialCapitals => Cow::Owned(initial_capitals(text)),
+            Self::SplitPart { delimiter, number } => Cow::Borrowed(split_part(text, delimiter, *number)?),
             Self::Left(count) => Cow::Borrowed(left(text, *count)),
             Self::Right(count) => Cow::Borrowed(right(text, *count)),
             Self::Repeat(count) => {
@@ -103,6 +112,15 @@ pub(crate) fn call(function: Function, arguments: &[Value]) -> Result<Value> {
         }
         (Function::StartsWith, [Value::Text(text), Value::Text(prefix)]) => {
             Ok(Value::Boolean(text.starts_with(prefix.as_str())))
+        }
+        (Function::CodePoint, [Value::Text(text)]) => {
+            Ok(Value::Int(text.chars().next().map_or(0, |c| i64::from(u32::from(c)))))
+        }
+        (Function::Character, [Value::Int(code)]) => {
+            let character = u32::try_from(*code).ok().filter(|code| *code != 0).and_then(char::from_u32);
+            let character =
+                character.ok_or_else(|| error::invalid_argument("54000", format!("{code} is no character's code")))?;
+            Ok(Value::Text(character.to_string()))
         }
         (_, [Value::Text(text), rest @ ..]) => {
             let call = TextCall::new(function, rest).ok_or_else(|| arity(function, arguments))?;
@@ -133,6 +151,33 @@ pub(crate) fn concatenate(arguments: &[Value]) -> Result<Value> {
         }
     }
     Ok(Value::Text(text))
+}
+
+/// The first letter of each word in upper case, the others in lower case.
+fn initial_capitals(text: &str) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut inside = false;
+    for character in text.chars() {
+        if inside {
+            result.extend(character.to_lowercase());
+        } else {
+            result.extend(character.to_uppercase());
+        }
+        inside = character.is_alphanumeric();
+    }
+    result
+}
+
+fn split_part<'t>(text: &'t str, delimiter: &str, number: i64) -> Result<&'t str> {
+    let at = usize::try_from(number.unsigned_abs()).unwrap_or(usize::MAX);
+    let Some(skipped) = at.checked_sub(1) else {
+        return Err(error::invalid_argument("22023", "the number of a part must not be zero"));
+    };
+    if delimiter.is_empty() {
+        return Ok(if skipped == 0 { text } else { "" });
+    }
+    let part = if number > 0 { text.split(delimiter).nth(skipped) } else { text.rsplit(delimiter).nth(skipped) };
+    Ok(part.unwrap_or(""))
 }
 
 /// Byte offset of character number `index`, or the length.

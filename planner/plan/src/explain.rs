@@ -93,6 +93,14 @@ pub fn describe(node: &Node, table: &dyn Fn(crate::TableId) -> Option<TableInfo>
                 calls.join(", ")
             )
         }
+        Node::Expand { keys, sets, .. } => {
+            write!(text, "Expand keys [{}] into {} grouping sets", list(keys, ", "), sets.len())
+        }
+        Node::Recursive(recursive) => {
+            write!(text, "Recursive {}{}", recursive.work.0, if recursive.distinct { " distinct" } else { "" })
+        }
+        Node::Work { work, .. } => write!(text, "Work {}", work.0),
+        Node::Series { start, stop, step } => write!(text, "Series from {start} to {stop} by {step}"),
         Node::Union { inputs } => write!(text, "Union inputs={}", inputs.len()),
         Node::Cte { id, rows, .. } => write!(text, "CTE {} rows≈{}", id.0, round(*rows)),
     };
@@ -212,6 +220,18 @@ const fn aggregate_name(function: AggregateFunction) -> &'static str {
         AggregateFunction::VariancePopulation => "var_pop",
         AggregateFunction::StddevSample => "stddev_samp",
         AggregateFunction::StddevPopulation => "stddev_pop",
+        AggregateFunction::StringJoin => "string_agg",
+        AggregateFunction::QuantileContinuous => "quantile_cont",
+        AggregateFunction::QuantileDiscrete => "quantile_disc",
+        AggregateFunction::Mode => "mode",
+        AggregateFunction::First => "first",
+        AggregateFunction::Last => "last",
+        AggregateFunction::AnyValue => "any_value",
+        AggregateFunction::ArgumentMin => "arg_min",
+        AggregateFunction::ArgumentMax => "arg_max",
+        AggregateFunction::CovariancePopulation => "covar_pop",
+        AggregateFunction::CovarianceSample => "covar_samp",
+        AggregateFunction::Correlation => "corr",
     }
 }
 
@@ -221,8 +241,10 @@ fn aggregate(call: &AggregateCall) -> String {
     }
     let name = aggregate_name(call.function);
     let distinct = if call.distinct { "DISTINCT " } else { "" };
-    let argument = call.argument.as_ref().map(ToString::to_string).unwrap_or_default();
-    filtered(format!("{name}({distinct}{argument})"), call.filter.as_ref())
+    let arguments: Vec<String> = call.argument.iter().chain(&call.second).map(ToString::to_string).collect();
+    let keys: Vec<String> = call.order.iter().map(sort_key).collect();
+    let order = if keys.is_empty() { String::new() } else { format!(" ORDER BY {}", keys.join(", ")) };
+    filtered(format!("{name}({distinct}{}{order})", arguments.join(", ")), call.filter.as_ref())
 }
 
 fn window_call(call: &WindowCall) -> String {

@@ -304,50 +304,21 @@ pub enum Function {
     Extract(DateField),
     /// `date_trunc('field', DATE | TIMESTAMP)`, of the argument's type.
     DateTruncate(DateField),
-}
-
-/// One aggregate of an [`crate::Node::Aggregate`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AggregateCall {
-    /// Which.
-    pub function: AggregateFunction,
-    /// The argument; none for COUNT(*).
-    pub argument: Option<Expr>,
-    /// DISTINCT.
-    pub distinct: bool,
-    /// FILTER (WHERE …), BOOLEAN.
-    pub filter: Option<Expr>,
-    /// Result type.
-    pub ty: SqlType,
-}
-
-/// Aggregate functions. All but the counts give NULL over no rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum AggregateFunction {
-    /// Rows; BIGINT.
-    CountStar,
-    /// Non-NULL arguments; BIGINT.
-    Count,
-    /// INTEGER → BIGINT, BIGINT → DECIMAL(38,0), DECIMAL(p,s) → DECIMAL(38,s), DOUBLE. Overflow is error 22003.
-    Sum,
-    /// DECIMAL(p,s) → DECIMAL(38, max(s,6)) rounded half away from zero; DOUBLE from integers and DOUBLE.
-    Average,
-    /// Least, of the argument's type.
-    Min,
-    /// Greatest, of the argument's type.
-    Max,
-    /// BOOLEAN.
-    BoolAnd,
-    /// BOOLEAN.
-    BoolOr,
-    /// Sample variance of DOUBLE.
-    VarianceSample,
-    /// Population variance of DOUBLE.
-    VariancePopulation,
-    /// Sample standard deviation of DOUBLE.
-    StddevSample,
-    /// Population standard deviation of DOUBLE.
-    StddevPopulation,
+    /// How many bounds of the field are between two values, both DATE or both TIMESTAMP; BIGINT.
+    DateDifference(DateField),
+    /// `make_date(BIGINT, BIGINT, BIGINT)`; no such day is error 22008.
+    MakeDate,
+    /// `strftime(TIMESTAMP, TEXT)`.
+    FormatTime,
+    /// `split_part(TEXT, TEXT delimiter, BIGINT n)`: the n-th part, from 1, or from the end
+    /// if negative; empty if there is none; zero is error 22023.
+    SplitPart,
+    /// `initcap(TEXT)`.
+    InitialCapitals,
+    /// `chr(BIGINT)`, TEXT; no character is error 54000.
+    Character,
+    /// `ascii(TEXT)`: the first character's code point, 0 of no text; INTEGER.
+    CodePoint,
 }
 
 impl Expr {

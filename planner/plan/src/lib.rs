@@ -6,26 +6,30 @@
 //! but printing ([`explain`]), so that the two can live in different wasm modules and
 //! a plan can be stored, compared and read.
 
+mod aggregate;
 mod catalog;
 mod constraint;
 mod error;
 pub mod explain;
 mod expr;
 mod node;
+mod recursive;
 mod statement;
 mod window;
 
+pub use aggregate::{AggregateCall, AggregateFunction};
 pub use catalog::{
     Catalog, ColumnInfo, ColumnStatistics, IndexId, IndexInfo, SpecialIndex, Storage, TableId, TableInfo,
     TableStatistics, ViewInfo,
 };
 pub use constraint::{CheckInfo, ForeignAction, ForeignKeyInfo, Generated, StoredExpr};
 pub use error::SqlError;
-pub use expr::{AggregateCall, AggregateFunction, BinaryOp, DateField, Expr, Function};
+pub use expr::{BinaryOp, DateField, Expr, Function};
 pub use node::{
     Apply, ApplyKind, BuildSide, CteId, DynamicFilter, FilterId, Join, JoinKind, KeyBound, Node, Route, RowAccess,
     Scan, SlotId, SortKey,
 };
+pub use recursive::{Recursive, WorkId};
 pub use statement::{
     ColumnDefinition, Conflict, CopyFrom, CreateIndex, CreateTable, Delete, Insert, OutputColumn, Query, RouteSetting,
     Statement, Update,

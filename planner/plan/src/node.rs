@@ -1,6 +1,6 @@
 //! Physical operators.
 
-use crate::{AggregateCall, Expr, IndexId, TableId, TableInfo, Window};
+use crate::{AggregateCall, Expr, IndexId, Recursive, TableId, TableInfo, Window, WorkId};
 use gingham_types::SqlType;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,38 @@ pub enum Node {
         limit: Option<Expr>,
         /// OFFSET, a BIGINT constant or parameter.
         offset: Option<Expr>,
+    },
+    /// Each row once for each grouping set: its columns, then the keys, NULL where they
+    /// are not in the set, then the set's position as INTEGER. Without any input row, one
+    /// row of NULLs for each set without keys: the group of all rows.
+    Expand {
+        /// Input.
+        input: Box<Node>,
+        /// Keys over the input.
+        keys: Vec<Expr>,
+        /// For each set, which keys are in it.
+        sets: Vec<Vec<bool>>,
+    },
+    /// A recursive common table expression.
+    Recursive(Box<Recursive>),
+    /// Rows of the last round of a recursive common table expression.
+    Work {
+        /// Which expression's.
+        work: WorkId,
+        /// Its columns to put out, in order.
+        columns: Vec<usize>,
+        /// Types of `columns`.
+        types: Vec<SqlType>,
+    },
+    /// One column of values from `start` by `step` to `stop`, both included: all BIGINT, or
+    /// TIMESTAMP with an INTERVAL as step. No row if one is NULL; a step of zero is error 22023.
+    Series {
+        /// First value.
+        start: Expr,
+        /// Bound.
+        stop: Expr,
+        /// Distance.
+        step: Expr,
     },
     /// Window functions over sorted rows.
     Window(Box<Window>),
@@ -354,7 +386,15 @@ impl Node {
                 types.extend(scan.locator.then_some(SqlType::Blob));
                 types
             }
-            Self::Values { types, .. } | Self::Cte { types, .. } => types.clone(),
+            Self::Values { types, .. } | Self::Cte { types, .. } | Self::Work { types, .. } => types.clone(),
+            Self::Recursive(recursive) => recursive.types.clone(),
+            Self::Series { start, .. } => vec![start.ty()],
+            Self::Expand { input, keys, .. } => {
+                let mut types = input.types();
+                types.extend(keys.iter().map(Expr::ty));
+                types.push(SqlType::Integer);
+                types
+            }
             Self::Filter { input, columns, .. } => {
                 let types = input.types();
                 columns.iter().map(|c| types[*c]).collect()
@@ -381,10 +421,14 @@ impl Node {
     /// The inputs, in order.
     pub fn inputs(&self) -> Vec<&Self> {
         match self {
-            Self::Scan(_) | Self::Values { .. } | Self::Cte { .. } => Vec::new(),
+            Self::Scan(_) | Self::Values { .. } | Self::Cte { .. } | Self::Work { .. } | Self::Series { .. } => {
+                Vec::new()
+            }
+            Self::Recursive(recursive) => vec![&recursive.start, &recursive.step],
             Self::Filter { input, .. }
             | Self::Project { input, .. }
             | Self::Aggregate { input, .. }
+            | Self::Expand { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
             Self::Join(join) => vec![&join.left, &join.right],

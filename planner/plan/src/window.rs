@@ -33,6 +33,8 @@ pub struct WindowCall {
     pub filter: Option<Expr>,
     /// IGNORE NULLS, for the functions that pick a row.
     pub ignore_nulls: bool,
+    /// ORDER BY of aggregates that have one of their own.
+    pub order: Vec<SortKey>,
     /// The rows that aggregates, `First`, `Last` and `Nth` see.
     pub frame: Frame,
     /// Result type.
@@ -64,7 +66,7 @@ pub enum WindowFunction {
     Last,
     /// `nth_value(x, BIGINT)`; not above zero is error 22016.
     Nth,
-    /// An aggregate of at most one argument.
+    /// An aggregate; the second argument is its `second`.
     Aggregate(AggregateFunction),
 }
 
@@ -145,7 +147,8 @@ impl WindowCall {
             _ => None,
         });
         let key = self.frame.key.iter().map(|(key, _)| key);
-        self.arguments.iter().chain(&self.filter).chain(key).chain(bounds)
+        let order = self.order.iter().map(|key| &key.expr);
+        self.arguments.iter().chain(&self.filter).chain(order).chain(key).chain(bounds)
     }
 
     /// Every expression over the input, to change in place.
@@ -155,7 +158,8 @@ impl WindowCall {
             _ => None,
         });
         let key = self.frame.key.iter_mut().map(|(key, _)| key);
-        self.arguments.iter_mut().chain(&mut self.filter).chain(key).chain(bounds)
+        let order = self.order.iter_mut().map(|key| &mut key.expr);
+        self.arguments.iter_mut().chain(&mut self.filter).chain(order).chain(key).chain(bounds)
     }
 }
 

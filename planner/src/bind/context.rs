@@ -2,6 +2,7 @@
 
 use super::error::{TABLE_NOT_FOUND, translate};
 use super::functions::Functions;
+use super::source::{SeriesHandle, WorkHandle};
 use super::types::{from_sql, to_arrow};
 use crate::text::{self, Source, normalize::normalize};
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -234,8 +235,15 @@ impl ContextProvider for Binder<'_> {
         }
     }
 
-    fn get_table_function_source(&self, name: &str, _: Vec<Expr>) -> Result<Arc<dyn TableSource>> {
+    fn get_table_function_source(&self, name: &str, arguments: Vec<Expr>) -> Result<Arc<dyn TableSource>> {
+        if name == "generate_series" {
+            return Ok(Arc::new(SeriesHandle::new(arguments)));
+        }
         Err(DataFusionError::External(Box::new(SqlError::unsupported(format!("the table function {name}")))))
+    }
+
+    fn create_cte_work_table(&self, name: &str, schema: SchemaRef) -> Result<Arc<dyn TableSource>> {
+        Ok(Arc::new(WorkHandle { name: name.to_owned(), schema }))
     }
 
     fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {

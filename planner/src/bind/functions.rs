@@ -25,6 +25,7 @@ enum Returns {
     BigInt,
     Double,
     Text,
+    Date,
     /// The type of the first argument that is not NULL.
     First,
     /// The type of the second argument (`date_trunc`).
@@ -89,6 +90,24 @@ const SCALARS: &[(&str, Returns)] = &[
     ("minute", Returns::BigInt),
     ("second", Returns::BigInt),
     ("date", Returns::First),
+    ("dayofweek", Returns::BigInt),
+    ("dayofyear", Returns::BigInt),
+    ("epoch", Returns::BigInt),
+    ("date_add", Returns::First),
+    ("date_sub", Returns::First),
+    ("date_diff", Returns::BigInt),
+    ("datediff", Returns::BigInt),
+    ("make_date", Returns::Date),
+    ("strftime", Returns::Text),
+    ("to_char", Returns::Text),
+    ("dayname", Returns::Text),
+    ("monthname", Returns::Text),
+    ("split_part", Returns::Text),
+    ("initcap", Returns::Text),
+    ("chr", Returns::Text),
+    ("ascii", Returns::Integer),
+    ("typeof", Returns::Text),
+    ("pg_typeof", Returns::Text),
 ];
 
 /// Aggregates, and the window functions that are none: `convert` tells them apart.
@@ -108,6 +127,27 @@ const AGGREGATES: &[(&str, Returns)] = &[
     ("stddev_samp", Returns::Double),
     ("stddev", Returns::Double),
     ("stddev_pop", Returns::Double),
+    ("string_agg", Returns::Text),
+    ("group_concat", Returns::Text),
+    ("median", Returns::Double),
+    ("quantile", Returns::First),
+    ("quantile_cont", Returns::Double),
+    ("percentile_cont", Returns::Double),
+    ("quantile_disc", Returns::First),
+    ("percentile_disc", Returns::First),
+    ("mode", Returns::First),
+    ("any_value", Returns::First),
+    ("arg_min", Returns::First),
+    ("arg_max", Returns::First),
+    ("min_by", Returns::First),
+    ("max_by", Returns::First),
+    ("count_if", Returns::BigInt),
+    ("countif", Returns::BigInt),
+    ("approx_count_distinct", Returns::BigInt),
+    ("covar_pop", Returns::Double),
+    ("covar_samp", Returns::Double),
+    ("corr", Returns::Double),
+    ("grouping", Returns::Integer),
     ("row_number", Returns::BigInt),
     ("rank", Returns::BigInt),
     ("dense_rank", Returns::BigInt),
@@ -137,6 +177,7 @@ fn return_type(returns: Returns, arguments: &[DataType]) -> DataType {
         Returns::BigInt => DataType::Int64,
         Returns::Double => DataType::Float64,
         Returns::Text => DataType::Utf8,
+        Returns::Date => DataType::Date32,
         Returns::First => arguments.iter().find(|t| !t.is_null()).cloned().unwrap_or(DataType::Null),
         Returns::Second => to_arrow(at(1)),
         Returns::Operator(op) if op.is_comparison() => DataType::Boolean,
@@ -188,6 +229,10 @@ impl AggregateUDFImpl for AggregateStub {
 
     fn return_type(&self, arguments: &[DataType]) -> Result<DataType> {
         Ok(return_type(self.returns, arguments))
+    }
+
+    fn supports_within_group_clause(&self) -> bool {
+        matches!(self.name, "percentile_cont" | "percentile_disc" | "mode")
     }
 
     fn accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {

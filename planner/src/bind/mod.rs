@@ -8,9 +8,11 @@
 mod context;
 mod error;
 mod functions;
+mod source;
 mod types;
 
 pub(crate) use context::{Binder, LOCATOR, TARGET, TableHandle, Tables};
 pub(crate) use error::nearest;
 pub(crate) use functions::Functions;
+pub(crate) use source::{SeriesHandle, WorkHandle};
 pub(crate) use types::{from_arrow, from_sql, to_arrow};

@@ -1,13 +1,14 @@
 //! GROUP BY and aggregate functions.
 
 use super::coerce::{cast_to, is_unknown};
+use super::collected::{collected, rewritten};
 use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
 use crate::logical::{IdSet, Rel, columns_of};
 use datafusion_expr::Expr as Bound;
 use datafusion_expr::expr::AggregateFunction as BoundCall;
 use datafusion_expr::logical_plan::Aggregate;
-use gingham_plan::{AggregateCall, AggregateFunction, Expr, SqlError};
+use gingham_plan::{AggregateCall, AggregateFunction, Expr, SortKey, SqlError};
 use gingham_types::SqlType;
 use std::sync::Arc;
 
@@ -16,6 +17,14 @@ const AVERAGE_SCALE_MIN: u8 = 6;
 
 impl Converter<'_> {
     pub(super) fn aggregate(&mut self, aggregate: &Aggregate) -> Result<Converted, SqlError> {
+        let grouping =
+            |e: &Bound| matches!(unaliased(e), Bound::AggregateFunction(call) if call.func.name() == "grouping");
+        if let [Bound::GroupingSet(set)] = aggregate.group_expr.as_slice() {
+            return self.grouping_sets(aggregate, Some(set));
+        }
+        if aggregate.aggr_expr.iter().any(grouping) {
+            return self.grouping_sets(aggregate, None);
+        }
         let Converted { mut rel, ids } = self.relation(&aggregate.input)?;
         let scope = Scope { schema: Arc::clone(aggregate.input.schema()), ids };
         let mut outputs = Vec::new();
@@ -51,7 +60,12 @@ impl Converter<'_> {
         Ok(Converted { rel: Rel::Aggregate { input: Box::new(rel), groups, aggregates }, ids: outputs })
     }
 
-    fn aggregate_call(&mut self, call: &BoundCall, scope: &Scope, rel: &mut Rel) -> Result<AggregateCall, SqlError> {
+    pub(super) fn aggregate_call(
+        &mut self,
+        call: &BoundCall,
+        scope: &Scope,
+        rel: &mut Rel,
+    ) -> Result<AggregateCall, SqlError> {
         let name = call.func.name();
         if super::window::function_of(name).is_some() {
             let error = SqlError::new("42P20", format!("the window function {name} needs OVER"));
@@ -69,25 +83,43 @@ impl Converter<'_> {
         for bound in &parameters.args {
             arguments.push(self.expr(bound, &mut Place { scope, rel: Some(rel) })?);
         }
+        if let Some(argument) = arguments.first() {
+            self.check_argument(name, argument, rel)?;
+        }
+        let mut order = Vec::with_capacity(parameters.order_by.len());
+        for key in &parameters.order_by {
+            let expr = self.expr(&key.expr, &mut Place { scope, rel: Some(rel) })?;
+            order.push(SortKey { expr, descending: !key.asc, nulls_first: key.nulls_first });
+        }
+        let distinct = parameters.distinct;
+        if let Some(call) =
+            collected(name, &mut arguments, order, distinct).map_err(|error| self.locate(error, name))?
+        {
+            call.expressions().for_each(|e| self.note_parameters(e));
+            return Ok(AggregateCall { filter, ..call });
+        }
+        let (name, distinct, filter) = rewritten(name, &mut arguments, distinct, filter)?;
         let count_arguments = arguments.len();
         let argument = match (arguments.pop(), arguments.pop()) {
             (argument, None) => argument,
             _ => return Err(self.locate(wrong_count(name, count_arguments), name)),
         };
-        if let Some(argument) = &argument {
-            let mut used = IdSet::default();
-            columns_of(argument, &mut used);
-            if !used.is_empty() && !used.intersects(&rel.outputs()) {
-                let message = format!("the aggregate {name} is over columns of an outer query alone");
-                return Err(self.locate(SqlError::new("42803", message), name));
-            }
-        }
-        let call = self.typed_aggregate(name, argument, parameters.distinct, filter);
+        let call = self.typed_aggregate(name, argument, distinct, filter);
         let call = call.map_err(|error| self.locate(error, name))?;
         if let Some(argument) = &call.argument {
             self.note_parameters(argument);
         }
         Ok(call)
+    }
+
+    fn check_argument(&self, name: &str, argument: &Expr, rel: &Rel) -> Result<(), SqlError> {
+        let mut used = IdSet::default();
+        columns_of(argument, &mut used);
+        if !used.is_empty() && !used.intersects(&rel.outputs()) {
+            let message = format!("the aggregate {name} is over columns of an outer query alone");
+            return Err(self.locate(SqlError::new("42803", message), name));
+        }
+        Ok(())
     }
 
     pub(super) fn typed_aggregate(
@@ -104,7 +136,8 @@ impl Converter<'_> {
             };
             let function = if rows { AggregateFunction::CountStar } else { AggregateFunction::Count };
             let argument = argument.filter(|_| !rows);
-            return Ok(AggregateCall { function, argument, distinct: distinct && !rows, filter, ty: SqlType::BigInt });
+            let call = AggregateCall::new(function, argument, SqlType::BigInt);
+            return Ok(AggregateCall { distinct: distinct && !rows, filter, ..call });
         }
         let Some(argument) = argument else { return Err(wrong_count(name, 0)) };
         let argument = if is_unknown(&argument) && argument.ty() != SqlType::Text {
@@ -149,7 +182,7 @@ impl Converter<'_> {
                     | AggregateFunction::BoolAnd
                     | AggregateFunction::BoolOr
             );
-        Ok(AggregateCall { function, argument: Some(argument), distinct, filter, ty })
+        Ok(AggregateCall { distinct, filter, ..AggregateCall::new(function, Some(argument), ty) })
     }
 }
 

@@ -5,7 +5,7 @@ use super::query::Converter;
 use super::scalar::{Place, result_type};
 use datafusion_expr::expr::ScalarFunction;
 use gingham_plan::{BinaryOp, DateField, Expr, Function, SqlError};
-use gingham_types::{SqlType, Value};
+use gingham_types::{DECIMAL_DIGITS_MAX, SqlType, Value};
 
 /// What a function's argument must be.
 #[derive(Clone, Copy)]
@@ -106,7 +106,23 @@ fn function(name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
             Err(arguments) => Err(wrong_count(name, arguments.len())),
         },
         "extract" | "date_part" => extract(name, arguments),
-        "year" | "quarter" | "month" | "week" | "day" | "hour" | "minute" | "second" => {
+        "split_part" => fixed(Function::SplitPart, &[Text, Text, BigInt], 3, text),
+        "initcap" => fixed(Function::InitialCapitals, &[Text], 1, text),
+        "chr" => fixed(Function::Character, &[BigInt], 1, text),
+        "ascii" => fixed(Function::CodePoint, &[Text], 1, integer),
+        "make_date" => fixed(Function::MakeDate, &[BigInt, BigInt, BigInt], 3, SqlType::Date),
+        "typeof" | "pg_typeof" => match arguments.as_slice() {
+            [a] => Ok(Expr::literal(Value::Text(a.ty().to_string()), text)),
+            _ => Err(wrong_count(name, arguments.len())),
+        },
+        "date_add" | "date_sub" => match <[Expr; 2]>::try_from(arguments) {
+            Ok([a, b]) => arithmetic(if name == "date_add" { BinaryOp::Add } else { BinaryOp::Subtract }, a, b),
+            Err(arguments) => Err(wrong_count(name, arguments.len())),
+        },
+        "date_diff" | "datediff" => super::time::difference(name, arguments),
+        "strftime" | "to_char" | "dayname" | "monthname" => super::time::formatted(name, arguments),
+        "year" | "quarter" | "month" | "week" | "day" | "hour" | "minute" | "second" | "dayofweek" | "dayofyear"
+        | "epoch" => {
             arguments.insert(0, Expr::literal(Value::Text(name.to_owned()), text));
             extract(name, arguments)
         }
@@ -145,7 +161,7 @@ fn same_typed(name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
     }
 }
 
-fn wrong_count(name: &str, count: usize) -> SqlError {
+pub(super) fn wrong_count(name: &str, count: usize) -> SqlError {
     SqlError::new("42883", format!("function {name} does not take {count} arguments"))
 }
 
@@ -191,10 +207,25 @@ fn rounding(name: &str, function: Function, arguments: Vec<Expr>) -> Result<Expr
         let number = arguments.swap_remove(0);
         arguments.push(cast_to(number, SqlType::decimal(precision, scale))?);
     }
-    let ty = arguments[0].ty();
-    if let Some(digits) = digits {
-        arguments.push(coerce(digits, SqlType::Integer)?);
-    }
+    let digits = digits.map(|digits| coerce(digits, SqlType::Integer)).transpose()?;
+    let ty = match arguments[0].ty() {
+        SqlType::Decimal { precision, scale } => {
+            // As many digits after the point as asked for; as the argument where that is
+            // not known before the query runs.
+            let wanted = match &digits {
+                None => 0,
+                Some(Expr::Literal { value: Value::Int(n), .. }) => {
+                    u8::try_from((*n).clamp(0, i64::from(DECIMAL_DIGITS_MAX))).unwrap_or(0)
+                }
+                Some(_) => scale,
+            };
+            // Rounding up may carry into one digit more.
+            let precision = precision.saturating_sub(scale).saturating_add(wanted).saturating_add(1);
+            SqlType::decimal(precision.clamp(wanted.max(1), DECIMAL_DIGITS_MAX), wanted)
+        }
+        ty => ty,
+    };
+    arguments.extend(digits);
     Ok(Expr::Call { function, arguments, ty })
 }
 
@@ -213,7 +244,7 @@ fn date_trunc(name: &str, arguments: Vec<Expr>) -> Result<Expr, SqlError> {
     Ok(Expr::Call { function: Function::DateTruncate(field), arguments: vec![from], ty })
 }
 
-fn field_and_time(name: &str, arguments: Vec<Expr>) -> Result<(DateField, Expr), SqlError> {
+pub(super) fn field_and_time(name: &str, arguments: Vec<Expr>) -> Result<(DateField, Expr), SqlError> {
     let count = arguments.len();
     let Ok([field, from]) = <[Expr; 2]>::try_from(arguments) else { return Err(wrong_count(name, count)) };
     let Expr::Literal { value: Value::Text(field), .. } = field else {

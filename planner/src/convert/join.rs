@@ -5,7 +5,7 @@ use super::query::{Converted, Converter, Scope};
 use super::scalar::Place;
 use crate::logical::{Id, Join, Rel, push_conjuncts};
 use datafusion_common::{JoinType, NullEquality};
-use datafusion_expr::logical_plan::{Join as BoundJoin, JoinConstraint};
+use datafusion_expr::logical_plan::{Join as BoundJoin, JoinConstraint, LogicalPlan};
 use gingham_plan::{ApplyKind, BinaryOp, Expr, JoinKind, SqlError};
 use std::sync::Arc;
 
@@ -55,6 +55,12 @@ impl Converter<'_> {
         let ids: Vec<Id> = left_scope.ids.iter().chain(right_scope.ids.iter().filter(|_| !semi)).copied().collect();
         let both = Scope { schema: Arc::clone(&join.schema), ids: ids.clone() };
         let (mut left, mut right) = (left.rel, right.rel);
+        if semi
+            && join.null_equality == NullEquality::NullEqualsNull
+            && !matches!(&*join.left, LogicalPlan::Distinct(_))
+        {
+            self.number_repeats(&mut left, &mut right, &mut on)?;
+        }
         let lateral = {
             let provided = left.outputs();
             right.free_columns().intersects(&provided)

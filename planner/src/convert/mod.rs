@@ -3,13 +3,18 @@
 mod aggregate;
 mod call;
 mod coerce;
+mod collected;
 mod fold;
+mod grouping;
 mod join;
 mod query;
+mod recursive;
 mod relation;
 mod rows;
 mod scalar;
+mod series;
 mod subquery;
+mod time;
 mod window;
 
 pub(crate) use coerce::{arithmetic_type, assign, cast_to};

@@ -58,6 +58,16 @@ pub(crate) struct Converter<'a> {
     pub(crate) parameters: Vec<SqlType>,
     pub(super) shared: HashMap<*const LogicalPlan, Shared>,
     pub(super) outer: Vec<Scope>,
+    /// The recursive expressions around, innermost last, and how many there have been.
+    pub(super) recursions: Vec<Recursion>,
+    pub(super) works: u32,
+}
+
+/// A recursive common table expression whose recursive term is being converted.
+pub(crate) struct Recursion {
+    pub(super) name: String,
+    pub(super) work: u32,
+    pub(super) types: Vec<SqlType>,
 }
 
 impl<'a> Converter<'a> {
@@ -71,6 +81,8 @@ impl<'a> Converter<'a> {
             parameters: vec![SqlType::Null; source.parameter_count],
             shared: HashMap::new(),
             outer: Vec::new(),
+            recursions: Vec::new(),
+            works: 0,
         }
     }
 

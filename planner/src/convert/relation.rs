@@ -3,7 +3,7 @@
 use super::coerce::cast_to;
 use super::query::{Converted, Converter, Scope, SharedCte};
 use super::scalar::Place;
-use crate::bind::{LOCATOR, TableHandle};
+use crate::bind::{LOCATOR, SeriesHandle, TableHandle, WorkHandle};
 use crate::logical::{Id, IdSet, Rel, Scan, push_conjuncts};
 use datafusion_expr::Expr as Bound;
 use datafusion_expr::expr::Sort as BoundSort;
@@ -38,22 +38,26 @@ impl Converter<'_> {
                 let input = self.relation(input)?;
                 Ok(distinct(input, self))
             }
-            LogicalPlan::Distinct(Distinct::On(_)) => Err(SqlError::unsupported("DISTINCT ON")),
+            LogicalPlan::Distinct(Distinct::On(on)) => self.distinct_on(on),
             LogicalPlan::Window(window) => self.window(window),
             LogicalPlan::Unnest(_) => Err(SqlError::unsupported("UNNEST")),
-            LogicalPlan::RecursiveQuery(_) => Err(SqlError::unsupported("WITH RECURSIVE")),
+            LogicalPlan::RecursiveQuery(query) => self.recursive(query),
             other => Err(SqlError::unsupported(format!("{} in a query", other.display()))),
         }
     }
 
     fn projection(&mut self, projection: &Projection) -> Result<Converted, SqlError> {
-        let Converted { mut rel, ids } = self.relation(&projection.input)?;
+        let Converted { rel, ids } = self.relation(&projection.input)?;
         let scope = Scope { schema: Arc::clone(projection.input.schema()), ids };
+        self.project(rel, &scope, &projection.expr)
+    }
+
+    pub(super) fn project(&mut self, mut rel: Rel, scope: &Scope, list: &[Bound]) -> Result<Converted, SqlError> {
         let mut expressions = Vec::new();
-        let mut outputs = Vec::with_capacity(projection.expr.len());
-        for bound in &projection.expr {
-            let expr = self.expr(bound, &mut Place { scope: &scope, rel: Some(&mut rel) })?;
-            outputs.push(if self.is_outer(&expr, &scope, &rel) {
+        let mut outputs = Vec::with_capacity(list.len());
+        for bound in list {
+            let expr = self.expr(bound, &mut Place { scope, rel: Some(&mut rel) })?;
+            outputs.push(if self.is_outer(&expr, scope, &rel) {
                 let id = self.columns.add(expr.ty(), true);
                 expressions.push((id, expr));
                 id
@@ -183,6 +187,12 @@ impl Converter<'_> {
     }
 
     fn scan(&mut self, scan: &TableScan) -> Result<Converted, SqlError> {
+        if let Some(work) = scan.source.downcast_ref::<WorkHandle>() {
+            return self.work(&work.name);
+        }
+        if let Some(series) = scan.source.downcast_ref::<SeriesHandle>() {
+            return self.series(series);
+        }
         let Some(handle) = scan.source.downcast_ref::<TableHandle>() else {
             return Err(SqlError::internal("a scan of something that is not a table"));
         };
@@ -219,7 +229,7 @@ impl Converter<'_> {
             Some(cte) => cte,
             None => {
                 let Converted { rel, ids } = self.relation(&alias.input)?;
-                if !rel.free_columns().is_empty() {
+                if !rel.free_columns().is_empty() || rel.reads_work() {
                     if let Some(shared) = self.shared.get_mut(&key) {
                         shared.inline = true;
                     }

@@ -33,7 +33,7 @@ impl Converter<'_> {
             Bound::Exists(exists) => {
                 let sub = self.subplan(&exists.subquery, scope)?;
                 let anti = exists.negated != negated;
-                if sub.rel.free_columns().is_empty() {
+                if is_constant(&sub.rel) {
                     let expr = self.exists_once(sub.rel);
                     let expr = if anti { fold(Expr::Not(Box::new(expr))) } else { expr };
                     *rel = rel.take().filter(vec![expr]);
@@ -102,7 +102,7 @@ impl Converter<'_> {
             }
             Bound::Exists(exists) => {
                 let sub = self.subplan(&exists.subquery, place.scope)?;
-                let expr = if sub.rel.free_columns().is_empty() {
+                let expr = if is_constant(&sub.rel) {
                     self.exists_once(sub.rel)
                 } else {
                     let rel = relation_of(place)?;
@@ -187,13 +187,7 @@ impl Converter<'_> {
         let one = Some(Expr::literal(Value::Int(1), SqlType::BigInt));
         let limited = Rel::Limit { input: Box::new(rel), limit: one, offset: None };
         let count = self.columns.add(SqlType::BigInt, false);
-        let call = AggregateCall {
-            function: AggregateFunction::CountStar,
-            argument: None,
-            distinct: false,
-            filter: None,
-            ty: SqlType::BigInt,
-        };
+        let call = AggregateCall::new(AggregateFunction::CountStar, None, SqlType::BigInt);
         let counted = Rel::Aggregate { input: Box::new(limited), groups: Vec::new(), aggregates: vec![(count, call)] };
         let zero = Expr::literal(Value::Int(0), SqlType::BigInt);
         let found = Expr::boolean(BinaryOp::Greater, self.columns.expr(count), zero);
@@ -208,7 +202,7 @@ impl Converter<'_> {
             Expr::Column { index, .. } => index,
             _ => return Err(SqlError::internal("a subquery's column is not a column")),
         };
-        if sub.rel.free_columns().is_empty() {
+        if is_constant(&sub.rel) {
             let (rel, ids) = self.settle(sub.rel, vec![value])?;
             let ty = self.columns.ty(ids[0]);
             self.subqueries.push((rel, ids[0]));
@@ -321,6 +315,11 @@ impl Converter<'_> {
         let join = Join { kind: join_kind, left, right: pulled.rel, on: conditions, null_aware: false, mark: None };
         Ok(Rel::Join(Box::new(join)).extend(pulled.deferred.into_iter().collect()))
     }
+}
+
+/// Whether a subquery has the same rows wherever and whenever it is run.
+fn is_constant(rel: &Rel) -> bool {
+    rel.free_columns().is_empty() && !rel.reads_work()
 }
 
 /// Whether `rel` refers to none of the outer columns any more.

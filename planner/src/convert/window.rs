@@ -2,6 +2,7 @@
 
 use super::aggregate::{unaliased, wrong_count};
 use super::coerce::{arithmetic, cast_to, coerce, common_type, is_unknown};
+use super::collected::{collected, rewritten};
 use super::query::{Converted, Converter, Scope};
 use super::scalar::{Place, result_type};
 use crate::logical::Rel;
@@ -11,8 +12,8 @@ use datafusion_expr::expr::WindowFunction as BoundCall;
 use datafusion_expr::logical_plan::Window;
 use datafusion_expr::{Expr as Bound, WindowFrame, WindowFrameBound, WindowFrameUnits};
 use gingham_plan::{
-    AggregateFunction, BinaryOp, Expr, Frame, FrameBound, FrameExclusion, FrameUnits, SortKey, SqlError, WindowCall,
-    WindowFunction,
+    AggregateCall, AggregateFunction, BinaryOp, Expr, Frame, FrameBound, FrameExclusion, FrameUnits, SortKey, SqlError,
+    WindowCall, WindowFunction,
 };
 use gingham_types::{SqlType, Value, parse_decimal, parse_interval};
 use std::sync::Arc;
@@ -125,6 +126,7 @@ impl Converter<'_> {
             distinct: parameters.distinct,
             filter,
             ignore_nulls,
+            order: Vec::new(),
             frame,
             ty: SqlType::BigInt,
         };
@@ -209,17 +211,25 @@ impl Converter<'_> {
         if call.ignore_nulls {
             return Err(SqlError::unsupported(format!("IGNORE NULLS with the aggregate {name}")));
         }
-        let count = call.arguments.len();
-        if count > 1 {
-            return Err(wrong_count(name, count));
-        }
-        let typed = self.typed_aggregate(name, call.arguments.pop(), call.distinct, call.filter)?;
-        if typed.distinct && call.frame != Frame::WHOLE {
-            let error = SqlError::unsupported("DISTINCT over a frame that is not the whole partition");
+        let typed = match collected(name, &mut call.arguments, Vec::new(), call.distinct)? {
+            Some(typed) => AggregateCall { filter: call.filter, ..typed },
+            None => {
+                let (name, distinct, filter) = rewritten(name, &mut call.arguments, call.distinct, call.filter)?;
+                let count = call.arguments.len();
+                if count > 1 {
+                    return Err(wrong_count(name, count));
+                }
+                self.typed_aggregate(name, call.arguments.pop(), distinct, filter)?
+            }
+        };
+        if (typed.distinct || typed.function.is_collected()) && call.frame != Frame::WHOLE {
+            let what = if typed.distinct { "DISTINCT" } else { name };
+            let error = SqlError::unsupported(format!("{what} over a frame that is not the whole partition"));
             return Err(error.hint("leave ORDER BY and the frame out of OVER"));
         }
         call.function = WindowFunction::Aggregate(typed.function);
-        call.arguments = typed.argument.into_iter().collect();
+        call.arguments = typed.argument.into_iter().chain(typed.second).collect();
+        call.order = typed.order;
         call.distinct = typed.distinct;
         call.filter = typed.filter;
         call.ty = typed.ty;

@@ -167,12 +167,12 @@ fn pull_aggregate(
         substitute(expr, &pulled.deferred);
     }
     for (_, call) in &mut aggregates {
-        for expr in call.argument.iter_mut().chain(call.filter.as_mut()) {
+        for expr in call.expressions_mut() {
             substitute(expr, &pulled.deferred);
         }
     }
     let used_outer = groups.iter().map(|(_, e)| e).any(|e| refers(e, outer))
-        || aggregates.iter().any(|(_, c)| c.argument.iter().chain(&c.filter).any(|e| refers(e, outer)));
+        || aggregates.iter().any(|(_, c)| c.expressions().any(|e| refers(e, outer)));
     if used_outer {
         return None;
     }

@@ -44,7 +44,16 @@ fn push(rel: Rel, mut predicates: Vec<Expr>, columns: &Columns) -> Rel {
             }
             Rel::Scan(scan)
         }
-        Rel::Values { .. } | Rel::Cte { .. } => rel.filter(predicates),
+        Rel::Values { .. } | Rel::Cte { .. } | Rel::Work { .. } | Rel::Series { .. } => rel.filter(predicates),
+        Rel::Expand { input, keys, sets, number } => {
+            let input = Box::new(push(unordered(*input), Vec::new(), columns));
+            Rel::Expand { input, keys, sets, number }.filter(predicates)
+        }
+        Rel::Recursive { start, step, columns: outputs, work, distinct } => {
+            let optimized = |(rel, ids): (Box<Rel>, Vec<Id>)| (Box::new(push(*rel, Vec::new(), columns)), ids);
+            let (start, step) = (optimized(start), optimized(step));
+            Rel::Recursive { start, step, columns: outputs, work, distinct }.filter(predicates)
+        }
         Rel::Join(mut join) if stays_full(&join, &predicates) => {
             join.left = push(unordered(join.left), Vec::new(), columns);
             join.right = push(unordered(join.right), Vec::new(), columns);

@@ -110,6 +110,31 @@ pub(crate) enum Rel {
         order: Vec<SortKey>,
         calls: Vec<(Id, WindowCall)>,
     },
+    /// Each row once for each grouping set, with the set's keys and its number.
+    Expand {
+        input: Box<Rel>,
+        keys: Vec<(Id, Expr)>,
+        sets: Vec<Vec<bool>>,
+        number: Id,
+    },
+    /// A recursive common table expression: the columns of both terms that make up `columns`.
+    Recursive {
+        start: (Box<Rel>, Vec<Id>),
+        step: (Box<Rel>, Vec<Id>),
+        columns: Vec<Id>,
+        work: u32,
+        distinct: bool,
+    },
+    /// Its rows of the last round.
+    Work {
+        work: u32,
+        columns: Vec<Id>,
+    },
+    /// Values from a start to a stop by a step, which have no columns.
+    Series {
+        bounds: Box<[Expr; 3]>,
+        column: Id,
+    },
     Join(Box<Join>),
     /// Inner joins in no order yet, and joins that depend on some of them.
     Block {
@@ -173,7 +198,17 @@ impl Rel {
     pub(crate) fn outputs_into(&self, set: &mut IdSet) {
         match self {
             Self::Scan(scan) => set.extend(scan.columns.iter().copied().chain(scan.locator)),
-            Self::Values { columns, .. } | Self::Cte { columns, .. } | Self::Union { columns, .. } => {
+            Self::Expand { input, keys, number, .. } => {
+                input.outputs_into(set);
+                set.extend(keys.iter().map(|(id, _)| *id));
+                set.insert(*number);
+            }
+            Self::Series { column, .. } => set.insert(*column),
+            Self::Values { columns, .. }
+            | Self::Cte { columns, .. }
+            | Self::Work { columns, .. }
+            | Self::Recursive { columns, .. }
+            | Self::Union { columns, .. } => {
                 set.extend(columns.iter().copied());
             }
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
@@ -223,10 +258,14 @@ impl Rel {
     /// The inputs.
     pub(crate) fn inputs(&self) -> Vec<&Self> {
         match self {
-            Self::Scan(_) | Self::Values { .. } | Self::Cte { .. } => Vec::new(),
+            Self::Scan(_) | Self::Values { .. } | Self::Cte { .. } | Self::Work { .. } | Self::Series { .. } => {
+                Vec::new()
+            }
+            Self::Recursive { start, step, .. } => vec![&start.0, &step.0],
             Self::Filter { input, .. }
             | Self::Extend { input, .. }
             | Self::Aggregate { input, .. }
+            | Self::Expand { input, .. }
             | Self::Window { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
@@ -249,7 +288,7 @@ impl Rel {
             Self::Aggregate { groups, aggregates, .. } => groups
                 .iter()
                 .map(|(_, e)| e)
-                .chain(aggregates.iter().flat_map(|(_, a)| a.argument.iter().chain(a.filter.iter())))
+                .chain(aggregates.iter().flat_map(|(_, call)| call.expressions()))
                 .collect(),
             Self::Window { partition, order, calls, .. } => partition
                 .iter()
@@ -262,7 +301,11 @@ impl Rel {
             }
             Self::Sort { keys, limit, offset, .. } => keys.iter().map(|k| &k.expr).chain(limit).chain(offset).collect(),
             Self::Limit { limit, offset, .. } => limit.iter().chain(offset).collect(),
-            Self::Apply { .. } | Self::Union { .. } | Self::Cte { .. } => Vec::new(),
+            Self::Expand { keys, .. } => keys.iter().map(|(_, e)| e).collect(),
+            Self::Series { bounds, .. } => bounds.iter().collect(),
+            Self::Apply { .. } | Self::Union { .. } | Self::Cte { .. } | Self::Recursive { .. } | Self::Work { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -273,6 +316,11 @@ impl Rel {
         self.gather(&mut used, &mut provided);
         used.subtract(&provided);
         used
+    }
+
+    /// Whether it reads the last round of a recursive expression around it.
+    pub(crate) fn reads_work(&self) -> bool {
+        matches!(self, Self::Work { .. }) || self.inputs().into_iter().any(Self::reads_work)
     }
 
     fn gather(&self, used: &mut IdSet, provided: &mut IdSet) {

@@ -91,6 +91,13 @@ pub(super) fn attach(node: &mut Node, position: usize, filter: FilterId) -> bool
             }
             taken
         }
-        Node::Sort { .. } | Node::Limit { .. } | Node::Values { .. } | Node::Cte { .. } => false,
+        Node::Sort { .. }
+        | Node::Limit { .. }
+        | Node::Values { .. }
+        | Node::Cte { .. }
+        | Node::Expand { .. }
+        | Node::Recursive(_)
+        | Node::Work { .. }
+        | Node::Series { .. } => false,
     }
 }

@@ -80,7 +80,7 @@ fn eligible(
     let right_columns = dependent.right.outputs();
     for (_, call) in aggregates {
         // A filter would also have to say what becomes of a row without a match.
-        if call.filter.is_some() {
+        if call.filter.is_some() || call.function.is_collected() {
             return None;
         }
         let mut used = IdSet::default();

@@ -98,6 +98,30 @@ impl Estimator<'_> {
                 estimate.columns.extend(calls.iter().map(|(id, _)| (*id, ColumnEstimate::default())));
                 estimate
             }
+            Rel::Expand { input, keys, sets, number } => {
+                let mut estimate = self.estimate(input);
+                let added: Vec<(Id, ColumnEstimate)> =
+                    keys.iter().map(|(id, key)| (*id, computed(key, &estimate))).collect();
+                estimate.columns.extend(added);
+                let distinct = sets.len() as f64;
+                estimate.columns.insert(*number, ColumnEstimate { distinct, ..ColumnEstimate::default() });
+                estimate.rows *= distinct;
+                estimate.keys.clear();
+                estimate
+            }
+            // What a recursion comes to is not known: some rounds of its start.
+            Rel::Recursive { start, .. } => {
+                Estimate { rows: (self.estimate(&start.0).rows * 10.0).max(1000.0), ..Estimate::default() }
+            }
+            Rel::Work { .. } => Estimate { rows: 100.0, ..Estimate::default() },
+            Rel::Series { bounds, .. } => {
+                let ends = match &**bounds {
+                    [Expr::Literal { value: a, .. }, Expr::Literal { value: b, .. }, _] => on_line(a).zip(on_line(b)),
+                    _ => None,
+                };
+                let rows = ends.map_or(1000.0, |(a, b)| ((b - a).abs() + 1.0).min(1e9));
+                Estimate { rows, ..Estimate::default() }
+            }
             Rel::Join(join) => {
                 let (left, right) = (self.estimate(&join.left), self.estimate(&join.right));
                 let rows = left.rows.max(right.rows);

@@ -36,6 +36,7 @@ pub(super) fn look_up(
         Node::Filter { input, .. }
         | Node::Project { input, .. }
         | Node::Aggregate { input, .. }
+        | Node::Expand { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => look_up(input, filter, keys_count, estimator, setting),
         Node::Join(join) => {
@@ -47,7 +48,8 @@ pub(super) fn look_up(
         Node::Union { inputs } => {
             inputs.iter_mut().for_each(|input| look_up(input, filter, keys_count, estimator, setting));
         }
-        Node::Values { .. } | Node::Cte { .. } => {}
+        // A recursion's scans run again and again, with other keys each time.
+        Node::Recursive(_) | Node::Values { .. } | Node::Cte { .. } | Node::Work { .. } | Node::Series { .. } => {}
     }
 }
 

@@ -8,7 +8,9 @@ use super::ordered::{deliver, extremes};
 use super::selectivity::selectivity;
 use super::window::is_sorted;
 use crate::logical::{Id, IdSet, Rel, Scan, columns_of};
-use gingham_plan::{AggregateCall, Apply, ApplyKind, CteId, Expr, Node, RouteSetting, SlotId, SortKey, SqlError};
+use gingham_plan::{
+    AggregateCall, Apply, ApplyKind, CteId, Expr, Node, Recursive, RouteSetting, SlotId, SortKey, SqlError, WorkId,
+};
 use gingham_types::SqlType;
 use std::collections::HashMap;
 
@@ -41,6 +43,29 @@ impl Lowering<'_> {
             Rel::Extend { input, expressions } => self.extend(*input, expressions, required),
             Rel::Aggregate { input, groups, aggregates } => self.aggregate(*input, groups, aggregates, required),
             Rel::Window { input, partition, order, calls } => self.window(*input, partition, order, calls, required),
+            Rel::Expand { input, keys, sets, number } => self.expand(*input, keys, sets, number, required),
+            Rel::Recursive { start, step, columns, work, distinct } => {
+                let rows = self.estimator.estimate(&start.0).rows;
+                let start = self.lower_exactly(*start.0, &start.1)?;
+                let step = self.lower_exactly(*step.0, &step.1)?;
+                let types = columns.iter().map(|id| self.estimator.columns.ty(*id)).collect();
+                let recursive = Recursive { start, step, work: WorkId(work), distinct, types };
+                Ok(Lowered { node: Node::Recursive(Box::new(recursive)), layout: columns, rows })
+            }
+            Rel::Work { work, columns } => {
+                let kept: Vec<usize> = (0..columns.len()).filter(|p| required.contains(columns[*p])).collect();
+                let layout: Vec<Id> = kept.iter().map(|p| columns[*p]).collect();
+                let types = layout.iter().map(|id| self.estimator.columns.ty(*id)).collect();
+                Ok(Lowered { node: Node::Work { work: WorkId(work), columns: kept, types }, layout, rows: 100.0 })
+            }
+            Rel::Series { bounds, column } => {
+                let rel = Rel::Series { bounds, column };
+                let rows = self.estimator.estimate(&rel).rows;
+                let Rel::Series { bounds, .. } = rel else { return Err(SqlError::internal("a series is not one")) };
+                let [start, stop, step] = *bounds;
+                let (start, stop, step) = (self.place(start, &[])?, self.place(stop, &[])?, self.place(step, &[])?);
+                Ok(Lowered { node: Node::Series { start, stop, step }, layout: vec![column], rows })
+            }
             Rel::Join(join) => {
                 let rows = self.estimator.estimate(&join.left).rows.max(self.estimator.estimate(&join.right).rows);
                 let mut needed = required.clone();
@@ -273,7 +298,7 @@ impl Lowering<'_> {
         let mut needed = IdSet::default();
         groups.iter().for_each(|(_, e)| columns_of(e, &mut needed));
         for (_, call) in &aggregates {
-            call.argument.iter().chain(&call.filter).for_each(|e| columns_of(e, &mut needed));
+            call.expressions().for_each(|e| columns_of(e, &mut needed));
         }
         let rel = Rel::Aggregate { input: Box::new(input), groups, aggregates };
         let rows = self.estimator.estimate(&rel).rows;
@@ -285,10 +310,11 @@ impl Lowering<'_> {
         let groups = groups.into_iter().map(|(_, e)| self.place(e, &below)).collect::<Result<_, _>>()?;
         let aggregates = aggregates
             .into_iter()
-            .map(|(_, call)| {
-                let argument = call.argument.map(|e| self.place(e, &below)).transpose()?;
-                let filter = call.filter.map(|e| self.place(e, &below)).transpose()?;
-                Ok(AggregateCall { argument, filter, ..call })
+            .map(|(_, mut call)| {
+                for expr in call.expressions_mut() {
+                    *expr = self.place(expr.clone(), &below)?;
+                }
+                Ok(call)
             })
             .collect::<Result<Vec<_>, SqlError>>()?;
         let groups: Vec<Expr> = groups;

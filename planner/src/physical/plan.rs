@@ -88,10 +88,15 @@ fn renumber(node: &mut Node, positions: &[Vec<usize>]) {
                 }
             }
         }
-        Node::Scan(_) | Node::Values { .. } => {}
+        Node::Scan(_) | Node::Values { .. } | Node::Work { .. } | Node::Series { .. } => {}
+        Node::Recursive(recursive) => {
+            renumber(&mut recursive.start, positions);
+            renumber(&mut recursive.step, positions);
+        }
         Node::Filter { input, .. }
         | Node::Project { input, .. }
         | Node::Aggregate { input, .. }
+        | Node::Expand { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => renumber(input, positions),
         Node::Join(join) => {

@@ -47,6 +47,29 @@ impl Lowering<'_> {
         let window = Window { input: node, partition, order, calls: placed, rows };
         Ok(Lowered { node: Node::Window(Box::new(window)), layout, rows })
     }
+
+    /// Grouping sets: the input with its keys once for each.
+    pub(super) fn expand(
+        &mut self,
+        input: Rel,
+        keys: Vec<(Id, Expr)>,
+        sets: Vec<Vec<bool>>,
+        number: Id,
+        required: &IdSet,
+    ) -> Result<Lowered, SqlError> {
+        let mut needed = required.clone();
+        keys.iter().for_each(|(_, e)| columns_of(e, &mut needed));
+        let Lowered { node, mut layout, rows } = self.lower(input, &needed)?;
+        let below = layout.clone();
+        let mut placed = Vec::with_capacity(keys.len());
+        for (id, key) in keys {
+            placed.push(self.place(key, &below)?);
+            layout.push(id);
+        }
+        layout.push(number);
+        let rows = rows * sets.len() as f64;
+        Ok(Lowered { node: Node::Expand { input: Box::new(node), keys: placed, sets }, layout, rows })
+    }
 }
 
 /// Whether the rows of `node` come in the order of `keys`, for they have been sorted by

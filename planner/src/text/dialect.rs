@@ -112,6 +112,10 @@ impl Dialect for GinghamDialect {
         true
     }
 
+    fn supports_select_wildcard_replace(&self) -> bool {
+        true
+    }
+
     fn supports_order_by_all(&self) -> bool {
         true
     }

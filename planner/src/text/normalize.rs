@@ -11,7 +11,7 @@ use super::window::inline;
 use gingham_plan::SqlError;
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, Expr, Fetch, Ident, LimitClause, NamedWindowDefinition, Query, Select,
-    SelectItem, SetExpr, SetOperator, SetQuantifier, Spanned, Value, VisitMut, VisitorMut,
+    SelectItem, SetExpr, Spanned, Value, VisitMut, VisitorMut,
 };
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -59,15 +59,12 @@ impl VisitorMut for Normalizer {
         if !query.locks.is_empty() {
             return ControlFlow::Break(SqlError::unsupported("FOR UPDATE and FOR SHARE"));
         }
-        if query.with.as_ref().is_some_and(|w| w.recursive) {
-            return ControlFlow::Break(SqlError::unsupported("WITH RECURSIVE"));
-        }
         // ORDER BY may name the windows of the SELECT it follows.
         self.windows.push(match &*query.body {
             SetExpr::Select(select) => select.named_window.clone(),
             _ => Vec::new(),
         });
-        check_set_operations(&query.body)
+        ControlFlow::Continue(())
     }
 
     fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<SqlError> {
@@ -129,19 +126,6 @@ impl VisitorMut for Normalizer {
 pub(crate) fn at(error: SqlError, node: &impl Spanned) -> SqlError {
     let start = node.span().start;
     if start.line == 0 { error } else { error.at(position(start).0, position(start).1) }
-}
-
-fn check_set_operations(body: &SetExpr) -> ControlFlow<SqlError> {
-    let mut pending = vec![body];
-    while let Some(body) = pending.pop() {
-        if let SetExpr::SetOperation { op, set_quantifier, left, right } = body {
-            if *op != SetOperator::Union && *set_quantifier == SetQuantifier::All {
-                return ControlFlow::Break(SqlError::unsupported(format!("{op} ALL")));
-            }
-            pending.extend([left.as_ref(), right.as_ref()]);
-        }
-    }
-    ControlFlow::Continue(())
 }
 
 /// Gives every item of a select list a name of its own.

@@ -79,7 +79,7 @@ fn check_node(node: &Node, query: &Query) {
             let types = input.types();
             groups.iter().for_each(|e| check(e, &types));
             for call in aggregates {
-                call.argument.iter().chain(&call.filter).for_each(|e| check(e, &types));
+                call.expressions().for_each(|e| check(e, &types));
                 call.filter.iter().for_each(boolean);
             }
         }
@@ -123,6 +123,17 @@ fn check_node(node: &Node, query: &Query) {
             window.expressions().for_each(|e| check(e, &types));
             window.calls.iter().flat_map(|call| &call.filter).for_each(boolean);
         }
+        Node::Expand { input, keys, sets } => {
+            let types = input.types();
+            keys.iter().for_each(|e| check(e, &types));
+            assert!(sets.iter().all(|set| set.len() == keys.len()));
+        }
+        Node::Recursive(recursive) => {
+            assert_eq!(recursive.start.types(), recursive.types);
+            assert_eq!(recursive.step.types(), recursive.types);
+        }
+        Node::Work { columns, types, .. } => assert_eq!(columns.len(), types.len()),
+        Node::Series { start, stop, step } => [start, stop, step].into_iter().for_each(|e| check(e, &[])),
         Node::Limit { .. } => {}
         Node::Cte { id, columns, types, .. } => {
             let shared = query.ctes.get(id.0 as usize).expect("the expression exists").types();

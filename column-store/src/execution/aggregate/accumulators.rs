@@ -10,6 +10,7 @@
 //! and AVG one sum.
 
 use super::Groups;
+use super::collected::Collected;
 use super::distinct::DistinctSet;
 use super::extremes::Extremes;
 use super::moments;
@@ -69,6 +70,8 @@ pub(super) struct Call {
     pub(super) input: Option<usize>,
     /// `None` for counts.
     pub(super) accumulator: Option<usize>,
+    /// For the functions that keep all values.
+    pub(super) collected: Option<usize>,
 }
 
 /// All aggregates of an operator.
@@ -77,6 +80,7 @@ pub(crate) struct Accumulators {
     pub(super) inputs: Vec<Input>,
     pub(super) list: Vec<Accumulator>,
     pub(super) calls: Vec<Call>,
+    pub(super) collected: Vec<Collected>,
     /// Words a group; word 0 counts its rows.
     pub(super) stride: usize,
     pub(super) words: Vec<i64>,
@@ -85,8 +89,15 @@ pub(crate) struct Accumulators {
 
 impl Accumulators {
     pub(crate) fn new(calls: &[AggregateCall], runtime: &Runtime) -> Result<Self> {
-        let mut all =
-            Self { inputs: Vec::new(), list: Vec::new(), calls: Vec::new(), stride: 1, words: Vec::new(), groups: 0 };
+        let mut all = Self {
+            inputs: Vec::new(),
+            list: Vec::new(),
+            calls: Vec::new(),
+            collected: Vec::new(),
+            stride: 1,
+            words: Vec::new(),
+            groups: 0,
+        };
         for call in calls {
             all.add(call, runtime)?;
         }
@@ -95,7 +106,14 @@ impl Accumulators {
 
     fn add(&mut self, call: &AggregateCall, runtime: &Runtime) -> Result<()> {
         let argument_type = call.argument.as_ref().map_or(SqlType::Null, Expr::ty);
-        let mut new = Call { function: call.function, argument_type, ty: call.ty, input: None, accumulator: None };
+        let (function, ty) = (call.function, call.ty);
+        let mut new = Call { function, argument_type, ty, input: None, accumulator: None, collected: None };
+        if function.is_collected() {
+            new.collected = Some(self.collected.len());
+            self.collected.push(Collected::new(call, runtime)?);
+            self.calls.push(new);
+            return Ok(());
+        }
         let is_count = matches!(call.function, AggregateFunction::CountStar | AggregateFunction::Count);
         if call.argument.is_some() || call.filter.is_some() {
             let input = self.input(call, runtime)?;
@@ -185,7 +203,8 @@ impl Accumulators {
             State::Extreme(extremes) => extremes.memory_bytes(),
             State::Doubles { .. } | State::Moments { .. } => 0,
         });
-        self.words.capacity() * 8 + sets.sum::<usize>() + excluded.sum::<usize>() + apart.sum::<usize>()
+        let collected = self.collected.iter().map(Collected::memory_bytes).sum::<usize>();
+        collected + self.words.capacity() * 8 + sets.sum::<usize>() + excluded.sum::<usize>() + apart.sum::<usize>()
     }
 
     /// Bytes that this many groups more may take, and as many more distinct values.
@@ -233,6 +252,9 @@ impl Accumulators {
         for input in &mut self.inputs {
             read.push(input.read(batch, groups, self.groups, memory)?);
         }
+        for collected in &mut self.collected {
+            collected.update(batch, groups, memory)?;
+        }
         let Self { inputs: _, list, words, stride, .. } = self;
         for (index, accumulator) in list.iter_mut().enumerate() {
             let Read { values: Some(values), rows } = &read[accumulator.input] else {
@@ -254,8 +276,10 @@ impl Accumulators {
         plain.fold(groups, words, *stride, self.groups, list)
     }
 
-    /// Whether every sum is within its type, so that no row is put out before an error.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Makes the results ready and sees that every sum is within its type, so that no row
+    /// is put out before an error.
+    pub(crate) fn complete(&mut self) -> Result<()> {
+        self.collected.iter_mut().for_each(Collected::prepare);
         for call in &self.calls {
             let sum = call.accumulator.map(|at| &self.list[at].state);
             if let (AggregateFunction::Sum, Some(State::Integers { word, upper })) = (call.function, sum) {

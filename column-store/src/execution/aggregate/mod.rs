@@ -1,7 +1,8 @@
 //! Grouping and aggregates.
 //!
 //! Every batch is turned into group numbers ([`GroupTable`]) and then folded into the
-//! state of its groups ([`Accumulators`]); the input is never kept.
+//! state of its groups ([`Accumulators`]); the input is not kept but for the functions
+//! that need it whole ([`collected`]).
 //!
 //! When memory runs out the table is full: rows of its groups are folded as before, and
 //! rows of others go to temporary space, divided by the hash of their keys. Once the
@@ -10,6 +11,7 @@
 //! do not fit do the same with values ([`distinct`]).
 
 mod accumulators;
+mod collected;
 mod distinct;
 mod extremes;
 mod moments;
@@ -235,7 +237,7 @@ impl AggregateOperator {
         if self.keys.is_empty() {
             self.accumulators.resize(1);
         }
-        self.accumulators.check()?;
+        self.accumulators.complete()?;
         let groups = if self.keys.is_empty() { 1 } else { self.table.groups() };
         let dictionaries = self.keys.iter_mut().map(KeyColumn::take_strings).collect();
         Ok(Output { next: 0, groups, dictionaries })

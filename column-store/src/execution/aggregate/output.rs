@@ -17,6 +17,9 @@ impl Accumulators {
     }
 
     fn finish_call(&self, call: &Call, range: Range<usize>) -> Result<Vector> {
+        if let Some(collected) = call.collected {
+            return self.collected[collected].finish(range);
+        }
         let counts: Vec<i64> = range.clone().map(|group| self.counted(group, call.input)).collect();
         let Some(accumulator) = call.accumulator.map(|at| &self.list[at]) else {
             return Ok(Vector::new(Data::Int64(counts)));

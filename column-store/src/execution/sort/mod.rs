@@ -28,11 +28,21 @@ const TOP_ROWS_MAX: u64 = 100_000;
 
 /// One key over kept rows.
 #[derive(Clone, Debug)]
-struct Key {
+pub(crate) struct SortedBy {
     /// Which kept column.
-    column: usize,
-    descending: bool,
-    nulls_first: bool,
+    pub(crate) column: usize,
+    pub(crate) descending: bool,
+    pub(crate) nulls_first: bool,
+}
+
+use SortedBy as Key;
+
+/// The rows of a frozen store by some keys; rows equal in all in the order of their numbers.
+pub(crate) fn sorted_rows(store: &ColumnStore, keys: &[Key]) -> Vec<u32> {
+    let order = order::Order::new(store, keys);
+    let mut entries = order.entries(store, 0..store.rows());
+    order.sort(store, &mut entries);
+    entries.into_iter().map(|(_, row)| row).collect()
 }
 
 /// What is kept of the input: its columns, then keys that are not columns.

@@ -11,13 +11,14 @@ mod sliding;
 
 use super::columns::ColumnStore;
 use super::memory::{Reservation, vector_bytes};
+use super::sort::SortedBy;
 use super::stage::{Operator, Site, Stage};
 use crate::Result;
 use crate::expression::{EvaluatorSet, Runtime};
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Data, Vector};
 use frames::{Bound, Frame};
-use gingham_plan::{Expr, FrameBound, Window, WindowFunction};
+use gingham_plan::{Expr, FrameBound, SortKey, Window, WindowFunction};
 use gingham_types::SqlType;
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ struct Call {
     distinct: bool,
     filter: Option<usize>,
     ignore_nulls: bool,
+    order: Vec<SortedBy>,
     frame: Frame,
     ty: SqlType,
 }
@@ -68,6 +70,10 @@ impl Kept {
         }
     }
 
+    fn key(&mut self, key: &SortKey) -> SortedBy {
+        SortedBy { column: self.column(&key.expr), descending: key.descending, nulls_first: key.nulls_first }
+    }
+
     fn call(&mut self, call: &gingham_plan::WindowCall) -> Call {
         let frame = Frame {
             units: call.frame.units,
@@ -83,6 +89,7 @@ impl Kept {
             distinct: call.distinct,
             filter: call.filter.as_ref().map(|e| self.column(e)),
             ignore_nulls: call.ignore_nulls,
+            order: call.order.iter().map(|key| self.key(key)).collect(),
             frame,
             ty: call.ty,
         }
@@ -119,6 +126,8 @@ pub(crate) struct WindowOperator {
 /// Complete partitions.
 struct Chunk {
     store: ColumnStore,
+    /// Types of the kept columns.
+    types: Vec<SqlType>,
     rows: usize,
     /// Where each partition starts, and the end.
     partitions: Vec<u32>,
@@ -205,7 +214,16 @@ impl WindowOperator {
             peer_of.resize(pair[1] as usize, number as u32);
         }
         self.target = CHUNK_ROWS;
-        self.chunk = Some(Chunk { store, rows: cut, partitions, peers, peer_of, results: Vec::new(), next: 0 });
+        self.chunk = Some(Chunk {
+            store,
+            types: self.kept.types.clone(),
+            rows: cut,
+            partitions,
+            peers,
+            peer_of,
+            results: Vec::new(),
+            next: 0,
+        });
         Ok(())
     }
 }

@@ -11,10 +11,10 @@ use crate::Result;
 use crate::execution::aggregate::{Accumulators, Groups, exact_results, moment_result};
 use crate::execution::columns::NO_ROW;
 use crate::execution::memory::Reservation;
-use crate::execution::sort::compare_values_of;
+use crate::execution::sort::{SortedBy, compare_values_of};
 use crate::expression::{Runtime, error};
 use crate::vector::{BATCH_ROWS, Batch, Data, Vector};
-use gingham_plan::{AggregateCall, AggregateFunction, Expr};
+use gingham_plan::{AggregateCall, AggregateFunction, Expr, SortKey};
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) fn aggregate(
     runtime: &Runtime,
     memory: &Reservation,
 ) -> Result<Vector> {
-    if call.frame.is_whole() || call.distinct {
+    if call.frame.is_whole() {
         return whole(chunk, call, function, runtime, memory);
     }
     let pieces = pieces(chunk, &call.frame)?;
@@ -76,10 +76,23 @@ fn whole(
     runtime: &Runtime,
     memory: &Reservation,
 ) -> Result<Vector> {
-    let wanted: Vec<usize> = call.arguments.iter().chain(&call.filter).copied().collect();
-    let argument = call.arguments.first().map(|_| Expr::column(0, call.argument_type));
-    let filter = call.filter.map(|_| Expr::column(wanted.len() - 1, gingham_types::SqlType::Boolean));
-    let aggregate = AggregateCall { function, argument, distinct: call.distinct, filter, ty: call.ty };
+    let keys = call.order.iter().map(|key| key.column);
+    let wanted: Vec<usize> = call.arguments.iter().chain(&call.filter).copied().chain(keys).collect();
+    let place = |column: usize| {
+        let at = wanted.iter().position(|own| *own == column).unwrap_or(0);
+        Expr::column(at, chunk.types[column])
+    };
+    let order =
+        |key: &SortedBy| SortKey { expr: place(key.column), descending: key.descending, nulls_first: key.nulls_first };
+    let aggregate = AggregateCall {
+        function,
+        argument: call.arguments.first().map(|column| place(*column)),
+        distinct: call.distinct,
+        filter: call.filter.map(place),
+        second: call.arguments.get(1).map(|column| place(*column)),
+        order: call.order.iter().map(order).collect(),
+        ty: call.ty,
+    };
     let mut accumulators = Accumulators::new(&[aggregate], runtime)?;
     let mut number_of = vec![0u32; chunk.rows];
     chunk.each_partition(|number, rows| number_of[rows].fill(number as u32));
@@ -90,7 +103,7 @@ fn whole(
         let columns = wanted.iter().map(|column| Arc::new(chunk.store.columns[*column].gather(&rows))).collect();
         accumulators.update(&Batch::new(columns, rows.len()), Groups::Numbers(&number_of[start..end]), memory)?;
     }
-    accumulators.check()?;
+    accumulators.complete()?;
     let mut results = accumulators.finish(0..chunk.partitions.len() - 1)?;
     results
         .pop()
