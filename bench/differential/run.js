@@ -16,8 +16,9 @@ import { Session } from "./check/session.js";
 import { shrink, tryOut } from "./check/shrink.js";
 import { sltText } from "./check/slt.js";
 import { Changes, changeSql } from "./generate/change.js";
-import { Queries } from "./generate/query.js";
+import { FEATURES, Queries } from "./generate/query.js";
 import { generateSchema } from "./generate/schema.js";
+import { Gingham } from "./peers/gingham.js";
 import { Random } from "./random.js";
 
 /** Questions put to one database. */
@@ -53,6 +54,15 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (deadline
 /** Faults by what they look like, so that one cause is shrunk once. */
 const seen = new Map();
 
+/** What this build of Gingham has of what is new. */
+async function presentFeatures() {
+  const gingham = await Gingham.open(options.binary);
+  const present = new Set();
+  for (const [name, sql] of Object.entries(FEATURES)) if ((await gingham.run(sql)).error?.code !== "0A000") present.add(name);
+  await gingham.close();
+  return present;
+}
+
 /** One database: tables, then changes and queries until a fault. */
 async function oneDatabase(seed) {
   const random = new Random(seed);
@@ -66,7 +76,7 @@ async function oneDatabase(seed) {
     if (loading) return await report(seed, state, null, loading);
     for (let step = 0; step < STEPS && totals.queries + session.counts.queries < queriesMax && Date.now() < deadline; step++) {
       const drawn = random.fork();
-      const queries = new Queries(drawn, tables);
+      const queries = new Queries(drawn, tables, features);
       if (drawn.chance(0.2)) {
         const change = new Changes(drawn, tables, queries).change();
         totals.changes++;
@@ -132,6 +142,9 @@ const historyOf = (changes) =>
   });
 
 const faultCount = () => [...seen].filter(([look]) => !look.startsWith("peer")).reduce((sum, [, count]) => sum + count, 0);
+const features = await presentFeatures();
+const absent = Object.keys(FEATURES).filter((name) => !features.has(name));
+if (absent.length > 0) console.log(`not in this build, so left out: ${absent.join(", ")}`);
 let seed = Number(options.seed);
 while (totals.queries < queriesMax && totals.databases < databasesMax && Date.now() < deadline && faultCount() < Number(options.faults)) {
   await oneDatabase(seed);
