@@ -55,6 +55,13 @@ export function expressionSql(node, dialect) {
       const filter = node.filter ? ` FILTER (WHERE ${sql(node.filter)})` : "";
       return `${node.name}(${argument})${filter}`;
     }
+    case "window": {
+      const parts = [];
+      if (node.partition.length > 0) parts.push(`PARTITION BY ${node.partition.map(sql).join(", ")}`);
+      if (node.order.length > 0) parts.push(`ORDER BY ${node.order.map((key) => sql(key.expression) + direction(key, dialect)).join(", ")}`);
+      const filter = node.filter ? ` FILTER (WHERE ${sql(node.filter)})` : "";
+      return `${node.name}(${node.star ? "*" : node.arguments.map(sql).join(", ")})${filter} OVER (${parts.join(" ")}${node.frame})`;
+    }
     case "exists":
       return `(${not}EXISTS (${querySql(node.query, dialect)}))`;
     case "in-query":
@@ -90,21 +97,31 @@ function bodySql(query, dialect) {
   let text = `SELECT ${query.distinct ? "DISTINCT " : ""}${items.join(", ")}`;
   if (query.from) text += ` FROM ${relationSql(query.from, dialect)}`;
   if (query.where) text += ` WHERE ${sql(query.where)}`;
-  if (query.groupBy?.length > 0) text += ` GROUP BY ${query.groupBy.map(sql).join(", ")}`;
+  if (query.groupBy?.length > 0) text += ` GROUP BY ${groupingSql(query, sql, dialect)}`;
   if (query.having) text += ` HAVING ${sql(query.having)}`;
   return text;
+}
+
+/** The keys, or the sets of them. */
+function groupingSql({ groupBy, grouping }, sql, dialect) {
+  const keys = groupBy.map(sql);
+  if (!grouping) return keys.join(", ");
+  if (dialect === "sqlite") unsupported("grouping sets");
+  if (typeof grouping === "string") return `${grouping} (${keys.join(", ")})`;
+  const sets = grouping.map((chosen) => `(${keys.filter((_, i) => chosen[i]).join(", ")})`);
+  return `GROUPING SETS (${[`(${keys.join(", ")})`, ...sets].join(", ")})`;
+}
+
+/** What follows a sort key. Only Gingham gets to use its own default for NULLs: the greatest value. */
+function direction({ descending, nulls }, dialect) {
+  const place = nulls ?? (descending ? "FIRST" : "LAST");
+  return `${descending ? " DESC" : ""}${dialect !== "gingham" || nulls ? ` NULLS ${place}` : ""}`;
 }
 
 function tailSql(query, dialect) {
   let text = "";
   if (query.orderBy?.length > 0) {
-    // Only Gingham gets to use its own default for NULLs: the greatest value.
-    const key = ({ ordinal, descending, nulls }) => {
-      const place = nulls ?? (descending ? "FIRST" : "LAST");
-      const explicit = dialect !== "gingham" || nulls ? ` NULLS ${place}` : "";
-      return `${ordinal}${descending ? " DESC" : ""}${explicit}`;
-    };
-    text += ` ORDER BY ${query.orderBy.map(key).join(", ")}`;
+    text += ` ORDER BY ${query.orderBy.map((key) => key.ordinal + direction(key, dialect)).join(", ")}`;
   }
   if (query.limit != null) text += ` LIMIT ${query.limit}`;
   if (query.offset) text += ` OFFSET ${query.offset}`;

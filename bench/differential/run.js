@@ -16,12 +16,16 @@ import { Session } from "./check/session.js";
 import { shrink, tryOut } from "./check/shrink.js";
 import { sltText } from "./check/slt.js";
 import { Changes, changeSql } from "./generate/change.js";
-import { Queries } from "./generate/query.js";
+import { FEATURES, Queries } from "./generate/query.js";
 import { generateSchema } from "./generate/schema.js";
+import { Gingham } from "./peers/gingham.js";
 import { Random } from "./random.js";
 
 /** Questions put to one database. */
 const STEPS = 40;
+
+/** SQLite joins larger tables without an index row by row, for hours. */
+const SQLITE_ROWS_MAX = 2000;
 
 const { values: options } = parseArgs({
   options: {
@@ -50,20 +54,29 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => (deadline
 /** Faults by what they look like, so that one cause is shrunk once. */
 const seen = new Map();
 
+/** What this build of Gingham has of what is new. */
+async function presentFeatures() {
+  const gingham = await Gingham.open(options.binary);
+  const present = new Set();
+  for (const [name, sql] of Object.entries(FEATURES)) if ((await gingham.run(sql)).error?.code !== "0A000") present.add(name);
+  await gingham.close();
+  return present;
+}
+
 /** One database: tables, then changes and queries until a fault. */
 async function oneDatabase(seed) {
   const random = new Random(seed);
   const tables = generateSchema(random.fork(), { large: Number(options.large) });
   for (const table of tables) table.indexesFirst = random.chance(0.5);
   const chunk = random.pick([7, 100, 2000, 5000]);
-  const session = await Session.open(options.binary, tables);
+  const session = await Session.open(options.binary, tables, { withSqlite: tables.every(({ size }) => size <= SQLITE_ROWS_MAX) });
   const state = { session, tables, chunk: tables.some((table) => table.rows.length > 1000) ? Math.max(chunk, 1000) : chunk, changes: [] };
   try {
     const loading = (await session.load(state.chunk)) ?? (await compareTables(session, tables));
     if (loading) return await report(seed, state, null, loading);
     for (let step = 0; step < STEPS && totals.queries + session.counts.queries < queriesMax && Date.now() < deadline; step++) {
       const drawn = random.fork();
-      const queries = new Queries(drawn, tables);
+      const queries = new Queries(drawn, tables, features);
       if (drawn.chance(0.2)) {
         const change = new Changes(drawn, tables, queries).change();
         totals.changes++;
@@ -129,6 +142,9 @@ const historyOf = (changes) =>
   });
 
 const faultCount = () => [...seen].filter(([look]) => !look.startsWith("peer")).reduce((sum, [, count]) => sum + count, 0);
+const features = await presentFeatures();
+const absent = Object.keys(FEATURES).filter((name) => !features.has(name));
+if (absent.length > 0) console.log(`not in this build, so left out: ${absent.join(", ")}`);
 let seed = Number(options.seed);
 while (totals.queries < queriesMax && totals.databases < databasesMax && Date.now() < deadline && faultCount() < Number(options.faults)) {
   await oneDatabase(seed);

@@ -110,8 +110,8 @@ async function shrinkNode(current, build, accept) {
 }
 
 const SKIPPED = new Set(["type", "types", "columns", "table", "shape", "ctes", "rows"]);
-const DROPPABLE = ["where", "having", "limit", "offset", "distinct", "filter", "otherwise", "groupBy", "orderBy", "negated", "returning"];
-const LISTS = ["items", "groupBy", "orderBy", "list", "branches", "arguments", "set", "rows", "ctes"];
+const DROPPABLE = ["where", "having", "limit", "offset", "distinct", "filter", "otherwise", "groupBy", "orderBy", "negated", "returning", "grouping", "frame"];
+const LISTS = ["partition", "order", "items", "groupBy", "orderBy", "list", "branches", "arguments", "set", "rows", "ctes"];
 const SCALARS = { boolean: true, integer: 1, bigint: 1n, double: 1, text: "a", date: "2020-01-01", timestamp: "2020-01-01 00:00:00" };
 
 /** Smaller forms of a node, the boldest first. */
@@ -123,11 +123,11 @@ function* variants(node) {
     yield* children(node).filter((child) => child.type?.name === node.type.name);
     if (node.type.name in SCALARS && node.kind !== "column") yield { kind: "literal", value: SCALARS[node.type.name], type: node.type };
   }
-  for (const name of DROPPABLE) if (node[name]) yield { ...node, [name]: null };
+  for (const name of DROPPABLE) if (node[name]) yield { ...node, [name]: name === "frame" ? "" : null };
   for (const name of LISTS) {
     const list = node[name];
     if (!Array.isArray(list) || (name === "arguments" && node.name !== "coalesce")) continue;
-    const least = name === "ctes" || name === "groupBy" || name === "orderBy" ? 0 : 1;
+    const least = name === "partition" || name === "order" || name === "ctes" || name === "groupBy" || name === "orderBy" ? 0 : 1;
     for (let i = 0; list.length > least && i < list.length; i++) yield withoutElement(node, name, i);
   }
   for (const [name, child] of Object.entries(node)) {

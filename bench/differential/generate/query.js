@@ -8,6 +8,7 @@
 
 import { APPROXIMATE, BIGINT, BOOLEAN, DOUBLE, EXACT, INTEGER, decimal, sameType } from "../types.js";
 import { Expressions } from "./expression.js";
+import { windowFunction } from "./window.js";
 
 /** Rows that the joins of one query may give, from above. */
 const JOINED_ROWS_MAX = 40000;
@@ -18,8 +19,16 @@ const PRINTED_ROWS_MAX = 1500;
 /** Times a correlated subquery may be repeated, times its rows. */
 const CORRELATED_ROWS_MAX = 200000;
 
+/** What may not be there yet, each with a query that fails with 0A000 where it is not. */
+export const FEATURES = {
+  windows: "SELECT sum(x) OVER (ORDER BY x) FROM (VALUES (1)) AS v(x)",
+  groupingSets: "SELECT count(*) FROM (VALUES (1)) AS v(x) GROUP BY ROLLUP (x)",
+};
+
 export class Queries {
-  constructor(random, tables) {
+  /** @param {Set<string>} features what FEATURES names and Gingham has */
+  constructor(random, tables, features = new Set(Object.keys(FEATURES))) {
+    this.features = features;
     this.random = random;
     this.tables = tables;
     this.aliases = 0;
@@ -108,6 +117,10 @@ export class Queries {
     if (type) return expressions.ofType(type, depth);
     const leaf = expressions.leaf((each) => each.type.name === "approximate" || each.type.name === "exact");
     if (leaf && !exactOnly && this.random.chance(0.6)) return leaf;
+    if (this.features.has("windows") && this.random.chance(0.08)) {
+      const window = windowFunction(this.random, new Expressions(this.random, expressions.leaves), exactOnly);
+      if (window) return window;
+    }
     if (this.random.chance(0.1)) return expressions.ofType(BOOLEAN, 2);
     return expressions.ofType(expressions.someType(), depth);
   }
@@ -122,6 +135,9 @@ export class Queries {
       if (leaf && leaf.type.name !== "approximate") keys.push(leaf);
     }
     query.groupBy = keys;
+    if (keys.length > 0 && this.features.has("groupingSets") && random.chance(0.12)) {
+      query.grouping = random.weighted([[2, "ROLLUP"], [1, "CUBE"], [2, keys.map(() => keys.map(() => random.chance(0.5)))]]);
+    }
     const quiet = new Expressions(random, base.leaves);
     const aggregates = Array.from({ length: random.integer(keys.length === 0 ? 1 : 0, 3) }, () => this.aggregate(quiet, plain));
     const grouped = new Expressions(random, [...keys, ...aggregates]);

@@ -59,7 +59,7 @@ fn compare_valid(
     memo: &EntryMemo<bool>,
 ) -> Result<Vec<bool>> {
     match ty {
-        SqlType::Text | SqlType::Blob => compare_texts(op, left, right, memo),
+        SqlType::Text | SqlType::Blob => compare_texts(op, left, right, rows, memo),
         SqlType::Boolean => {
             let (a, b) = (booleans(left)?, booleans(right)?);
             Ok(map2(rows, &a, &b, |a, b| holds(op, a.cmp(&b))))
@@ -126,7 +126,13 @@ fn compare_doubles(op: BinaryOp, a: &Side<'_, f64>, b: &Side<'_, f64>, rows: usi
     }
 }
 
-fn compare_texts(op: BinaryOp, left: &Operand, right: &Operand, memo: &EntryMemo<bool>) -> Result<Vec<bool>> {
+fn compare_texts(
+    op: BinaryOp,
+    left: &Operand,
+    right: &Operand,
+    rows: usize,
+    memo: &EntryMemo<bool>,
+) -> Result<Vec<bool>> {
     match (left, right) {
         (Operand::Column(a), Operand::Column(b)) => match (&a.data, &b.data) {
             (Data::Text(a), Data::Text(b)) => Ok(compare_columns(op, a, b)),
@@ -134,7 +140,8 @@ fn compare_texts(op: BinaryOp, left: &Operand, right: &Operand, memo: &EntryMemo
         },
         (Operand::Column(a), Operand::Constant(constant)) => compare_constant(op, a, constant, memo),
         (Operand::Constant(constant), Operand::Column(b)) => compare_constant(op.swapped(), b, constant, memo),
-        (Operand::Constant(_), Operand::Constant(_)) => Err(error::internal("constants that were not folded")),
+        // A CASE all of whose rows take one branch is a constant that planning did not see.
+        (Operand::Constant(a), Operand::Constant(b)) => Ok(vec![holds(op, compare_values(a, b)); rows]),
     }
 }
 
