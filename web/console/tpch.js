@@ -48,16 +48,18 @@ export function offerTpch(db, page) {
  */
 async function load(db, page) {
   const { TABLES, createTableSql } = await import(/** @type {any} */ ("/bench/tpch/schema.js"));
-  const { readCsvBatches } = await import(/** @type {any} */ ("/bench/tpch/served-table.js"));
   const start = performance.now();
   let total = 0;
   await db.transaction(async (tx) => {
     for (const { name, columns } of TABLES) {
       await tx.exec(`DROP TABLE IF EXISTS ${name}; ${createTableSql({ name, columns })} WITH (storage = 'column')`);
-      for await (const batch of readCsvBatches({ table: name, url: `/data/${name}.csv`, columns, format: "csv" })) {
-        total += (await tx.insertMany(name, batch)).changes;
-        page.report(`loading ${name}: ${total.toLocaleString("en-US")} rows`);
-      }
+      const before = total;
+      const { changes } = await tx.import(
+        new URL(`/data/${name}.csv`, location.href),
+        { table: name, format: "csv" },
+        ({ rows }) => page.report(`loading ${name}: ${(before + rows).toLocaleString("en-US")} rows`),
+      );
+      total = before + changes;
     }
   });
   page.report(`${total.toLocaleString("en-US")} rows loaded in ${((performance.now() - start) / 1000).toFixed(1)} s`);

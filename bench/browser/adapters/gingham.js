@@ -3,7 +3,7 @@
  * Gingham's own package, `gingham/sync`, as `cargo xtask wasm` lays it in web/dist.
  */
 
-import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
+import { readArrowBatches } from "../tpch/served-table.js";
 
 /** @typedef {import("./adapter.js").Adapter} Adapter */
 /** @typedef {import("./adapter.js").Cell} Cell */
@@ -23,6 +23,7 @@ import { readArrowBatches, readCsvBatches } from "../tpch/served-table.js";
  * @property {(sql: string) => SyncStatement} prepare
  * @property {(table: string, columns: Record<string, Int32Array | string[]>) => void} insertMany
  * @property {(table: string, ipcStream: Uint8Array) => void} insertArrow
+ * @property {(source: URL, options: {table: string, format: "csv"}) => Promise<{changes: number}>} import
  * @property {() => void} close
  *
  * @typedef {object} SyncPackage
@@ -80,11 +81,11 @@ function prepare(db, sql) {
  */
 async function loadTable(db, source) {
   db.exec(source.createSql);
-  db.exec("BEGIN");
-  if (source.format === "arrow") {
-    for await (const stream of readArrowBatches(source)) db.insertArrow(source.table, stream);
-  } else {
-    for await (const batch of readCsvBatches(source)) db.insertMany(source.table, batch);
+  if (source.format === "csv") {
+    await db.import(new URL(source.url, location.href), { table: source.table, format: "csv" });
+    return;
   }
+  db.exec("BEGIN");
+  for await (const stream of readArrowBatches(source)) db.insertArrow(source.table, stream);
   db.exec("COMMIT");
 }
