@@ -140,6 +140,6 @@ fn sequence_options(parser: &mut Parser) -> Result<Vec<SequenceOptions>, ParserE
 }
 
 fn number_after(parser: &mut Parser, word: Keyword) -> Result<Expr, ParserError> {
-    parser.parse_keyword(word);
+    let _ = parser.parse_keyword(word);
     parser.parse_expr()
 }
