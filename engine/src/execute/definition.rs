@@ -134,11 +134,13 @@ fn check_unreferenced(connection: &Connection, names: &[String]) -> Result<()> {
 
 pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
     check_unreferenced(connection, names)?;
-    // Those that refer to others go before them.
     let mut names: Vec<&String> = names.iter().collect();
-    let refers = |name: &String| connection.write_schema().table(name).map_or(0, |t| t.record.foreign_keys.len());
-    names.sort_by_cached_key(|name| refers(name) == 0);
-    for name in names {
+    while !names.is_empty() {
+        // Those that refer to others go before them.
+        let schema = connection.write_schema();
+        let is_free =
+            |name: &&String| schema.table(name).is_none_or(|t| t.children.iter().all(|child| child.table == t.id()));
+        let name = names.remove(names.iter().position(is_free).unwrap_or(0));
         let table = match connection.write_schema().table(name) {
             Some(table) => Arc::clone(table),
             None if if_exists => continue,

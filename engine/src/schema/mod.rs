@@ -221,7 +221,7 @@ impl Schema {
         key.extend_from_slice(&table.record.id.0.to_be_bytes());
         self.remove(transaction, &key)?;
         self.tables.remove(&table.record.name);
-        Ok(())
+        Ok(self.link().map_err(SqlError::internal)?)
     }
 
     pub(crate) fn put_view(&mut self, transaction: &mut Transaction, view: ViewInfo) -> Result<()> {
