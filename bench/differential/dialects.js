@@ -8,9 +8,13 @@ import { typeSql } from "./types.js";
 /** How an expression is written where a dialect says the same thing in other words. */
 export const REWRITES = {
   duckdb: {
-    // DuckDB's / on integers gives a DOUBLE; its // is what / is in PostgreSQL and Gingham.
-    binary: (node, sql) =>
-      node.op === "/" && isWhole(node.left) && isWhole(node.right) ? `(${sql(node.left)} // ${sql(node.right)})` : undefined,
+    binary: (node, sql) => {
+      const written = (op) => `(${sql(node.left)} ${op} ${sql(node.right)})`;
+      // DuckDB's / on integers gives a DOUBLE; its // is what / is in PostgreSQL and Gingham.
+      if (node.op === "/" && isWhole(node.left) && isWhole(node.right)) return written("//");
+      // DuckDB makes an INTEGER of text || NULL.
+      return node.op === "||" ? `CAST(${written("||")} AS VARCHAR)` : undefined;
+    },
     // DuckDB's DATE ± INTERVAL and date_trunc of a DATE are TIMESTAMPs, Gingham's are DATEs.
     shift: (node, sql) => {
       const amount = `INTERVAL '${Math.abs(node.amount)}' ${node.unit}`;
@@ -86,6 +90,8 @@ export const TOLERATED_PEER_ERRORS = [
   { peer: "duckdb", pattern: /Overflow in|Out of Range|out of range|overflow/i, reason: "Gingham's result type is wider, or it does not compute the expression for rows that a filter drops" },
   { peer: "duckdb", pattern: /Could not (convert|cast)|Failed to cast|Conversion Error/i, reason: "the peer evaluates a cast for rows that a filter drops" },
   { peer: "duckdb", pattern: /Unsupported join type for flattening correlated subquery/, reason: "DuckDB cannot correlate through some outer joins" },
+  { peer: "duckdb", pattern: /must appear in the GROUP BY clause/, reason: "DuckDB rewrites IN and OR before it looks for them among the grouping keys" },
+  { peer: "duckdb", pattern: /^INTERNAL Error/, reason: "a fault of DuckDB's own" },
   { peer: "sqlite", pattern: /HAVING clause on a non-aggregate query/, reason: "SQLite wants an aggregate beside HAVING, PostgreSQL does not" },
   { peer: "sqlite", pattern: /integer overflow/i, reason: "SQLite's sum() is 64 bits wide, Gingham's of BIGINT has 38 digits" },
 ];

@@ -18,8 +18,8 @@ pub(crate) const NAMES: [&str; 5] = ["rust", "tpch", "node", "differential", "br
 const TPCH_SCALE: &str = "0.01";
 
 /// Where the random queries of the test run begin, and how many there are.
-const DIFFERENTIAL_SEED: &str = "1000";
-const DIFFERENTIAL_QUERIES: &str = "500";
+const DIFFERENTIAL_SEED: &str = "30000";
+const DIFFERENTIAL_QUERIES: &str = "300";
 
 /// Runs one suite, which may have several runners.
 pub(crate) fn run(workspace: &Workspace, name: &str) -> Vec<Outcome> {
