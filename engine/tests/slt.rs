@@ -54,12 +54,19 @@ fn own_suite_routed() {
     own_files(ROUTES[2]);
 }
 
+/// Files with a query that needs more than next to no memory: windows keep a whole
+/// partition.
+const NOT_IN_LITTLE_MEMORY: [&str; 1] = ["window.slt"];
+
 /// The suite in so little memory that nearly every operator that can spill does.
 #[test]
 fn own_suite_in_next_to_no_memory() {
     let mut spilled = 0;
     let mut failures = Vec::new();
     for file in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt"), "slt") {
+        if NOT_IN_LITTLE_MEMORY.iter().any(|name| file.ends_with(name)) {
+            continue;
+        }
         for route in ROUTES {
             match run_file_within(&file, route, Format::Exact, Some(64 << 10)) {
                 Ok(bytes) => spilled += bytes,
