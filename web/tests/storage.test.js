@@ -148,12 +148,15 @@ async function readDamaged(call, name, rows, empty) {
     return refused.code;
   }
   try {
-    const error = await call("exec", name, "SELECT sum(k), min(v) FROM t");
-    if (error !== null) {
+    const all = "SELECT count(*), sum(k), min(v), max(v) FROM t WHERE v LIKE 'some%'";
+    // The plans read different trees.
+    for (const sql of ["SELECT sum(k), min(v) FROM t", all]) {
+      const error = await call("exec", name, sql);
+      if (error === null) continue;
       assert.equal(error.code, empty ? "42P01" : "XX001", `${name}: ${JSON.stringify(error)}`);
       return error.code;
     }
-    const found = await call("rows", name, "SELECT count(*), sum(k), min(v), max(v) FROM t WHERE v LIKE 'some%'");
+    const found = await call("rows", name, all);
     const [first, end] = [0, 999].map((k) => `some text that takes room ${k}`);
     assert.deepEqual(found, [[rows, (rows * (rows - 1)) / 2, first, end]], name);
     return "sound";

@@ -1,7 +1,9 @@
 //! COPY table FROM 'file': a CSV file of the operating system into a table.
 
 use crate::connection::Connection;
-use crate::error::{Error, Result};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::error::Error;
+use crate::error::Result;
 use crate::load::CsvOptions;
 use crate::statement::Rows;
 use gingham_plan::{CopyFrom, SqlError};

@@ -1,8 +1,8 @@
 //! The shell at a terminal: line editing, history, statements over several lines.
 
+use super::progress::Progress;
 use super::{Arguments, Printer, commands, script};
 use crate::Connection;
-use crate::script::Progress;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::io;

@@ -10,12 +10,13 @@ mod commands;
 mod import;
 mod interactive;
 mod printer;
+mod progress;
 
 pub use printer::{Format, Printer};
 
-use crate::script::Progress;
 use crate::{Connection, Database, Options};
 use clap::Parser;
+use progress::Progress;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
