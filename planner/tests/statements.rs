@@ -342,6 +342,48 @@ fn what_is_not_supported_says_so() {
 }
 
 #[test]
+fn stored_expressions_have_a_depth() {
+    // A chain of OR is balanced; one of + is not, and brackets add to it.
+    let long = vec!["a + 0 = 1"; 3_900].join(" OR ");
+    ok(&format!("CREATE TABLE z (b BOOLEAN DEFAULT ({}))", long.replace('a', "1")));
+    let sums = |levels: usize, each: usize| {
+        format!("{}a{} > 0", "(".repeat(levels), format!("{})", " + 1".repeat(each)).repeat(levels))
+    };
+    for levels in [1, 5, 30] {
+        ok(&format!("SELECT a FROM t WHERE {}", sums(levels, 96 / levels)));
+        assert_eq!(refused(&format!("SELECT a FROM t WHERE {}", sums(levels, 120 / levels))).0, "54001");
+    }
+    for (condition, fits) in [(long, true), (sums(5, 9), true), (sums(30, 3), false)] {
+        for sql in [
+            format!("CREATE TABLE z (a INT, CHECK ({condition}))"),
+            format!("CREATE TABLE z (a INT, b BOOLEAN GENERATED ALWAYS AS ({condition}) STORED)"),
+            format!("CREATE INDEX z ON t (a) WHERE {condition}"),
+            format!("CREATE INDEX z ON t (({condition}))"),
+        ] {
+            if fits {
+                ok(&sql);
+            } else {
+                assert_eq!(refused(&sql).0, "54001", "{sql}");
+            }
+        }
+    }
+}
+
+#[test]
+fn joins_have_a_number_of_relations() {
+    let joins = |kind: &str, count: usize| {
+        let joined: String = (1..count).map(|i| format!(" {kind} JOIN t AS t{i} ON t{i}.a = t0.a")).collect();
+        format!("SELECT count(*) FROM t AS t0{joined}")
+    };
+    for kind in ["INNER", "LEFT"] {
+        ok(&joins(kind, 60));
+        for count in [64, 66, 150] {
+            assert_eq!(refused(&joins(kind, count)).0, "54001", "{kind} {count}");
+        }
+    }
+}
+
+#[test]
 fn hostile_text_is_an_error_and_not_a_crash() {
     let catalog = catalog();
     let repeat = |s: &str, n: usize| s.repeat(n);

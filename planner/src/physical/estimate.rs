@@ -6,7 +6,7 @@
 //! predicates on that column alone; how many of them occur among the rows is
 //! [`occurring`].
 
-use super::graph::Graph;
+use super::graph::{Graph, ITEMS_MAX};
 use super::selectivity::{restrict, selectivity};
 use crate::logical::{Columns, Id, IdSet, Rel, Scan, columns_of};
 use gingham_plan::{AggregateFunction, Catalog, DateField, Expr, Function, IndexInfo, JoinKind, TableInfo};
@@ -130,6 +130,10 @@ impl Estimator<'_> {
                     columns.extend(right.columns);
                 }
                 Estimate { rows, columns, keys: Vec::new() }
+            }
+            // Refused when it is lowered; a graph has no numbers for so many.
+            Rel::Block { inputs, dependents, .. } if inputs.len() + dependents.len() >= ITEMS_MAX => {
+                Estimate { rows: 1.0, ..Estimate::default() }
             }
             Rel::Block { inputs, predicates, dependents } => Graph::new(self, inputs, predicates, dependents).total(),
             Rel::Apply { input, output, .. } => {

@@ -17,6 +17,23 @@ pub(super) struct KnownColumn<'c> {
     pub(super) nullable: bool,
 }
 
+/// Deepest stored expression: it is written, read and shown by recursion, and by the
+/// core module on a stack of its own.
+const STORED_DEPTH_MAX: usize = 64;
+
+/// Whether an expression has more than `max` levels. Without recursion: it may have
+/// thousands.
+fn is_deeper(expr: &Expr, max: usize) -> bool {
+    let mut level = vec![expr];
+    for _ in 0..max {
+        level = level.into_iter().flat_map(Expr::children).collect();
+        if level.is_empty() {
+            return false;
+        }
+    }
+    true
+}
+
 impl<'c> KnownColumn<'c> {
     pub(super) fn of(column: &'c gingham_plan::ColumnInfo) -> Self {
         Self { name: &column.name, ty: column.ty, nullable: column.nullable }
@@ -36,6 +53,10 @@ impl Session<'_> {
         let mut converter = Converter::new(self.binder.catalog, source);
         let scope = super::returning::scope_over(table, columns, &mut converter)?;
         let bound = self.expression(expr.clone(), &scope, &mut converter, source)?;
+        if is_deeper(&bound, STORED_DEPTH_MAX) {
+            let message = format!("{what} has more than {STORED_DEPTH_MAX} levels, or so many operators in a row");
+            return Err(at(SqlError::new("54001", message), expr));
+        }
         let is_constant = !refers_elsewhere(&bound, &converter);
         if source.parameter_count > 0 || !is_constant {
             let error = SqlError::new("0A000", format!("{what} has neither parameters nor subqueries"));

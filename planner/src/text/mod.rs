@@ -10,7 +10,7 @@ use gingham_plan::SqlError;
 pub(crate) use normalize::{folded, shown_name};
 pub(crate) use source::Source;
 use source::{lower_first, position};
-use sqlparser::ast::{self, Ident, ObjectName};
+use sqlparser::ast::{self, Ident, ObjectName, VisitMut};
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -24,7 +24,7 @@ pub(crate) fn parse_statement(tokens: &[TokenWithSpan]) -> Result<ast::Statement
 }
 
 /// Parses `tokens`, all of them but a closing semicolon, with one of the parser's functions.
-pub(crate) fn parse<T>(
+pub(crate) fn parse<T: VisitMut>(
     tokens: &[TokenWithSpan],
     read: impl FnOnce(&mut Parser) -> Result<T, ParserError>,
 ) -> Result<T, SqlError> {
@@ -32,7 +32,7 @@ pub(crate) fn parse<T>(
     let mut parser = Parser::new(&dialect)
         .with_recursion_limit(NESTING_MAX)
         .with_tokens_with_locations(window::mark_exclusions(tokens));
-    let result = read(&mut parser).map_err(|error| {
+    let mut result = read(&mut parser).map_err(|error| {
         let error = parser_error(&error, &parser);
         match tokens.last().map(|t| t.span.end) {
             Some(end) if error.position.is_none() => error.at(position(end).0, position(end).1),
@@ -45,6 +45,7 @@ pub(crate) fn parse<T>(
         let (line, column) = position(next.span.start);
         return Err(SqlError::syntax(format!("unexpected \"{}\"", next.token)).at(line, column));
     }
+    normalize::balance_chains(&mut result);
     Ok(result)
 }
 

@@ -2,9 +2,11 @@
 //!
 //! datafusion-sql wants unique names in a select list and names expressions in its own
 //! way, so every unnamed expression is given its text as a name, and repeated names a
-//! mark after a NUL that [`shown_name`] removes again. Chains of AND and OR are
-//! balanced, so that what recurses over them stays shallow. Syntax that would be
-//! silently ignored or misread later is refused here.
+//! mark after a NUL that [`shown_name`] removes again. Syntax that would be silently
+//! ignored or misread later is refused here.
+//!
+//! Before all that, right after parsing, chains of AND and OR are balanced
+//! ([`balance_chains`]), so that what recurses over them stays shallow.
 
 use super::source::position;
 use super::window::inline;
@@ -30,6 +32,23 @@ pub(crate) fn normalize<T: VisitMut>(tree: &mut T) -> Result<(), SqlError> {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(error) => Err(error),
     }
+}
+
+/// Balances every chain of AND or OR in a tree.
+pub(super) fn balance_chains<T: VisitMut>(tree: &mut T) {
+    struct Balancer;
+    impl VisitorMut for Balancer {
+        type Break = std::convert::Infallible;
+
+        fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
+            if let Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
+                let op = op.clone();
+                balance(expr, &op);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = tree.visit(&mut Balancer);
 }
 
 #[derive(Default)]
@@ -88,10 +107,6 @@ impl VisitorMut for Normalizer {
     }
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<SqlError> {
-        if let Expr::BinaryOp { op: op @ (BinaryOperator::And | BinaryOperator::Or), .. } = expr {
-            let op = op.clone();
-            balance(expr, &op);
-        }
         match expr {
             Expr::AtTimeZone { .. } => return ControlFlow::Break(at(SqlError::unsupported("AT TIME ZONE"), expr)),
             Expr::Function(call) => {

@@ -12,9 +12,11 @@ use std::collections::HashMap;
 
 /// Longest chain of `AND` or `OR` operands; the chain is balanced after parsing.
 const LOGICAL_CHAIN_MAX: usize = 4_000;
-/// Longest chain of other infix operators and of set operations without parentheses.
-const OPERATOR_CHAIN_MAX: usize = 250;
-/// Most relations joined in one FROM clause.
+/// Longest chain of other infix operators and of set operations, counted through
+/// parentheses: a chain inside one adds to the chain around it. An unoptimized planner on
+/// a thread with two megabytes of stack takes somewhat more than this.
+const OPERATOR_CHAIN_MAX: usize = 100;
+/// Most joins, counted in the same way.
 const JOIN_CHAIN_MAX: usize = 200;
 /// Deepest nesting of CASE and of forms such as `CAST (…)`. Where one does not parse, the
 /// parser reads it again as a plain call, so the time of an error doubles with each level.
@@ -43,7 +45,7 @@ impl Source {
                 .at(location.line as u32, location.column as u32)
         })?;
         let (tokens, parameter_count) = number_parameters(tokens)?;
-        check_chains(&tokens)?;
+        check_depth(&tokens)?;
         Ok(Self { tokens, parameter_count })
     }
 
@@ -135,53 +137,51 @@ fn number_parameters(tokens: Vec<TokenWithSpan>) -> Result<(Vec<TokenWithSpan>, 
     Ok((result, count))
 }
 
-/// Refuses chains that would make a tree too deep to walk.
-fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
-    #[derive(Clone, Copy, Default)]
-    struct Chain {
-        logical: usize,
-        operators: usize,
-        set_operations: usize,
-        joins: usize,
-        /// Forms and SELECTs that this pair of parentheses is in.
-        forms: usize,
-        selects: usize,
-    }
+/// Refuses statements whose tree would be too deep to walk.
+fn check_depth(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
     let mut previous = Keyword::NoKeyword;
-    let mut stack = vec![Chain::default()];
+    let mut stack = vec![Level::default()];
     for token in tokens {
-        let Some(chain) = stack.last_mut() else { break };
+        let Some(level) = stack.last_mut() else { break };
         match &token.token {
             Token::LParen | Token::LBracket => {
-                let forms = chain.forms + usize::from(opens_form(previous));
-                let selects = chain.selects;
-                stack.push(Chain { forms, selects, ..Chain::default() });
+                let forms = level.forms + usize::from(opens_form(previous));
+                let selects = level.selects;
+                stack.push(Level { forms, selects, ..Level::default() });
             }
             Token::RParen | Token::RBracket => {
-                if stack.len() > 1 {
-                    stack.pop();
+                if stack.len() > 1
+                    && let Some(inner) = stack.pop()
+                    && let Some(outer) = stack.last_mut()
+                {
+                    outer.take(&inner);
                 }
             }
-            Token::Comma | Token::SemiColon => (chain.operators, chain.logical) = (0, 0),
+            Token::Comma | Token::SemiColon => {
+                level.operators.next();
+                level.logical = 0;
+            }
             Token::Word(Word { keyword, quote_style: None, .. }) => match keyword {
                 Keyword::AND | Keyword::OR => {
-                    chain.logical += 1;
-                    chain.operators = 0;
+                    level.logical += 1;
+                    level.operators.next();
                 }
                 Keyword::NOT | Keyword::IS | Keyword::BETWEEN | Keyword::LIKE | Keyword::COLLATE => {
-                    chain.operators += 1;
+                    level.operators.here += 1;
                 }
-                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => chain.set_operations += 1,
-                Keyword::JOIN => chain.joins += 1,
+                Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT => level.set_operations.here += 1,
+                Keyword::JOIN => level.joins.here += 1,
                 Keyword::FROM | Keyword::WHERE | Keyword::WHEN | Keyword::THEN => {
-                    (chain.operators, chain.logical) = (0, 0);
+                    level.operators.next();
+                    level.logical = 0;
                 }
                 Keyword::SELECT => {
-                    (chain.operators, chain.logical) = (0, 0);
-                    chain.selects += 1;
+                    level.operators.next();
+                    level.logical = 0;
+                    level.selects += 1;
                 }
-                Keyword::CASE => chain.forms += 1,
-                Keyword::END => chain.forms = chain.forms.saturating_sub(1),
+                Keyword::CASE => level.forms += 1,
+                Keyword::END => level.forms = level.forms.saturating_sub(1),
                 _ => {}
             },
             Token::Word(_)
@@ -189,21 +189,21 @@ fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
             | Token::SingleQuotedString(_)
             | Token::Placeholder(_)
             | Token::Period => {}
-            _ => chain.operators += 1,
+            _ => level.operators.here += 1,
         }
         previous = match &token.token {
             Token::Word(Word { keyword, quote_style: None, .. }) => *keyword,
             _ => Keyword::NoKeyword,
         };
-        let chain = stack.last().copied().unwrap_or_default();
+        let level = stack.last().copied().unwrap_or_default();
         // A set operation's SELECTs stand side by side.
-        let selects = chain.selects.saturating_sub(chain.set_operations);
+        let selects = level.selects.saturating_sub(level.set_operations.here);
         let too_long = [
-            (chain.logical, LOGICAL_CHAIN_MAX, "AND and OR operands in a row"),
-            (chain.operators, OPERATOR_CHAIN_MAX, "operators without parentheses"),
-            (chain.set_operations, OPERATOR_CHAIN_MAX, "set operations in a row"),
-            (chain.joins, JOIN_CHAIN_MAX, "joins"),
-            (chain.forms, FORM_NESTING_MAX, "levels of CASE, CAST and the like"),
+            (level.logical, LOGICAL_CHAIN_MAX, "AND and OR operands in a row"),
+            (level.operators.depth(), OPERATOR_CHAIN_MAX, "operators one inside the other"),
+            (level.set_operations.depth(), OPERATOR_CHAIN_MAX, "set operations one inside the other"),
+            (level.joins.depth(), JOIN_CHAIN_MAX, "joins one inside the other"),
+            (level.forms, FORM_NESTING_MAX, "levels of CASE, CAST and the like"),
             (selects, SELECT_NESTING_MAX, "levels of SELECT"),
         ];
         for (length, limit, what) in too_long {
@@ -214,6 +214,49 @@ fn check_chains(tokens: &[TokenWithSpan]) -> Result<(), SqlError> {
         }
     }
     Ok(())
+}
+
+/// What is counted between two parentheses.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    logical: usize,
+    operators: Chain,
+    set_operations: Chain,
+    joins: Chain,
+    /// Forms and SELECTs that this pair of parentheses is in.
+    forms: usize,
+    selects: usize,
+}
+
+impl Level {
+    /// Takes in what a closed pair of parentheses held. Its place in the chains around
+    /// it is not known yet: they may go on after it.
+    fn take(&mut self, inner: &Self) {
+        self.operators.inside = self.operators.inside.max(inner.operators.depth());
+        self.set_operations.inside = self.set_operations.inside.max(inner.set_operations.depth());
+        self.joins.inside = self.joins.inside.max(inner.joins.depth());
+    }
+}
+
+/// A chain without parentheses, which makes a tree as deep as it is long.
+#[derive(Clone, Copy, Default)]
+struct Chain {
+    here: usize,
+    /// The deepest in parentheses that belong to this chain.
+    inside: usize,
+    /// The deepest of the chains before this one.
+    before: usize,
+}
+
+impl Chain {
+    /// Another chain begins beside this one.
+    fn next(&mut self) {
+        *self = Self { before: self.depth(), ..Self::default() };
+    }
+
+    fn depth(&self) -> usize {
+        self.before.max(self.here + self.inside)
+    }
 }
 
 /// Whether the parser has a rule of its own for a word followed by a parenthesis.
