@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 /// cast, so that operands arrive as each operator's table below says.
 ///
 /// NULL follows SQL: operators give NULL for a NULL operand, AND/OR are three-valued.
+///
+/// Read from bytes it is at most [`EXPR_DEPTH_MAX`](crate::EXPR_DEPTH_MAX) levels deep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(remote = "Self")] // The traits are in `depth`, which counts levels.
 pub enum Expr {
     /// A column of the input by position. In [`crate::Scan::filters`] the position is
     /// the column's ordinal in the table.

@@ -9,6 +9,7 @@
 mod aggregate;
 mod catalog;
 mod constraint;
+mod depth;
 mod error;
 pub mod explain;
 mod expr;
@@ -23,6 +24,7 @@ pub use catalog::{
     TableStatistics, ViewInfo,
 };
 pub use constraint::{CheckInfo, ForeignAction, ForeignKeyInfo, Generated, StoredExpr};
+pub use depth::EXPR_DEPTH_MAX;
 pub use error::SqlError;
 pub use expr::{BinaryOp, DateField, Expr, Function};
 pub use node::{
