@@ -53,8 +53,11 @@ if (folder === undefined) throw new Error("usage: node bench/browser/report/nati
 const operations = readEstimates(folder);
 const header = ["ns per operation", GINGHAM, ...PEERS, ...PEERS.map((peer) => `${peer} / ${GINGHAM}`)];
 const rows = [...operations].map(([operation, engines]) => {
-  const own = engines.get(GINGHAM)?.nanoseconds ?? 0;
-  const ratio = (/** @type {string} */ peer) => formatRatio(engines.get(peer)?.nanoseconds ?? NaN, own);
+  const own = engines.get(GINGHAM)?.nanoseconds;
+  const ratio = (/** @type {string} */ peer) => {
+    const theirs = engines.get(peer)?.nanoseconds;
+    return own === undefined || theirs === undefined ? "–" : formatRatio(theirs, own);
+  };
   return [operation, ...[GINGHAM, ...PEERS].map((engine) => cell(engines.get(engine))), ...PEERS.map(ratio)];
 });
 console.log(`\n${markdownTable(header, rows)}\n\nmedians; load average ${loadAverage()}`);
