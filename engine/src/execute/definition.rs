@@ -15,7 +15,7 @@ use gingham_row_store::TreeId;
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 
-fn exists(kind: &str, name: &str) -> Error {
+pub(super) fn exists(kind: &str, name: &str) -> Error {
     SqlError::new("42P07", format!("{kind} \"{name}\" already exists")).into()
 }
 
@@ -198,7 +198,7 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
 }
 
 /// Every row of a table with its locator.
-fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
+pub(super) fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
     connection.finish_loads_if_writing()?;
     let types = table.row_layout.types();
     let access = connection.table_access()?;

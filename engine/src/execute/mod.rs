@@ -1,5 +1,6 @@
 //! Carrying out planned statements.
 
+mod alter;
 mod bulk;
 mod copy;
 mod definition;
@@ -32,6 +33,8 @@ pub(crate) fn execute(
         Statement::Update(update) => connection.write(false, |c| manipulation::update(c, update, parameters)),
         Statement::Delete(delete) => connection.write(false, |c| manipulation::delete(c, delete, parameters)),
         Statement::CreateTable(create) => connection.write(false, |c| definition::create_table(c, create, parameters)),
+        Statement::AlterTable(None) => Ok(Rows::changes_only(0)),
+        Statement::AlterTable(Some(change)) => connection.write(false, |c| alter::alter_table(c, change)),
         Statement::DropTable { names, if_exists } => {
             connection.write(false, |c| definition::drop_tables(c, names, *if_exists))
         }

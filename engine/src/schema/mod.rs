@@ -206,13 +206,26 @@ impl Schema {
 
     /// Adds or replaces a table here and in its record.
     pub(crate) fn put_table(&mut self, transaction: &mut Transaction, record: TableRecord) -> Result<Arc<Table>> {
+        let name = record.name.clone();
+        self.put_unlinked(transaction, record)?;
+        self.link().map_err(SqlError::internal)?;
+        self.table(&name).cloned().ok_or_else(|| SqlError::internal("a new table is missing").into())
+    }
+
+    /// As [`Schema::put_table`] for a table whose name changes.
+    pub(crate) fn rename_table(&mut self, transaction: &mut Transaction, old: &str, record: TableRecord) -> Result<()> {
+        self.tables.remove(old);
+        self.put_table(transaction, record).map(drop)
+    }
+
+    /// As [`Schema::put_table`], before another table that its foreign keys need changes too.
+    pub(crate) fn put_unlinked(&mut self, transaction: &mut Transaction, record: TableRecord) -> Result<()> {
         let mut key = vec![b't'];
         key.extend_from_slice(&record.id.0.to_be_bytes());
         self.put(transaction, &key, &record)?;
         let name = record.name.clone();
-        self.tables.insert(name.clone(), Arc::new(Table::new(record)));
-        self.link().map_err(SqlError::internal)?;
-        self.table(&name).cloned().ok_or_else(|| SqlError::internal("a new table is missing").into())
+        self.tables.insert(name, Arc::new(Table::new(record)));
+        Ok(())
     }
 
     /// Removes a table's record (its trees are the caller's).

@@ -50,7 +50,8 @@ fn compute(table: &Table, row: &mut [Value]) -> Result<()> {
     Ok(())
 }
 
-fn check(table: &Table, row: &[Value]) -> Result<()> {
+/// Refuses a row that breaks NOT NULL or CHECK.
+pub(super) fn check(table: &Table, row: &[Value]) -> Result<()> {
     let name = &table.record.name;
     for (ordinal, (column, value)) in table.record.columns.iter().zip(row).enumerate() {
         if value.is_null() && !column.nullable {

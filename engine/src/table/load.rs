@@ -1,6 +1,6 @@
 //! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
-use super::{ColumnLoad, Insertion, Writer, bulk, column, complete, duplicate_key, next_row_id};
+use super::{ColumnLoad, Insertion, TableState, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
@@ -97,6 +97,26 @@ impl Writer<'_> {
             return self.load(table, &columns);
         }
         self.load_columns(table, |load, transaction| load.append_arrow(transaction, batch))
+    }
+
+    /// Puts back the rows of a table that was emptied, checked again.
+    ///
+    /// # Errors
+    /// 23502 and 23514 for rows that the table does not take any more.
+    pub(crate) fn refill(&mut self, table: &Arc<Table>, rows: &[Vec<Value>]) -> Result<()> {
+        let mut state = TableState::default();
+        for rows in rows.chunks(CHECKED_ROWS) {
+            rows.iter().try_for_each(|row| complete::check(table, row))?;
+            let batch = batch_from_rows(rows, table.row_layout.types())?;
+            if table.record.storage == Storage::Column {
+                self.load_columns(table, |load, transaction| load.append(transaction, &batch))?;
+            } else if let Some((Insertion::Conflict { index, .. }, row)) =
+                bulk::insert_rows(self.transaction, table, &batch, &mut state)?
+            {
+                return Err(duplicate_key(table, index, &row).into());
+            }
+        }
+        Ok(())
     }
 
     /// A column table's bulk load: rows go into row groups directly.

@@ -151,6 +151,13 @@ impl Writer<'_> {
     pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
         self.states.remove(&table.id());
         identity::forget(self.transaction, table.id())?;
+        self.empty(table)
+    }
+
+    /// Removes every row, and nothing else.
+    pub(crate) fn empty(&mut self, table: &Table) -> Result<()> {
+        self.finish_loads()?;
+        self.states.remove(&table.id());
         column::free_groups(self.transaction, table)?;
         self.transaction.clear_tree(table.rows_tree())?;
         for index in &table.indexes {

@@ -125,6 +125,13 @@ pub struct SpecialIndex {
     pub predicate: Option<StoredExpr>,
 }
 
+impl SpecialIndex {
+    /// Every expression, to change in place.
+    pub fn stored_mut(&mut self) -> impl Iterator<Item = &mut StoredExpr> {
+        self.keys.iter_mut().map(|(key, _)| key).chain(&mut self.predicate)
+    }
+}
+
 impl IndexInfo {
     /// The columns that the index keeps unique in all rows, if there are such.
     pub fn unique_columns(&self) -> Option<Vec<usize>> {

@@ -33,8 +33,8 @@ pub use node::{
 };
 pub use recursive::{Recursive, WorkId};
 pub use statement::{
-    ColumnDefinition, Conflict, CopyFrom, CreateIndex, CreateTable, Delete, Insert, OutputColumn, Query, RouteSetting,
-    Statement, Update,
+    AlterTable, Alteration, ColumnDefinition, Conflict, CopyFrom, CreateIndex, CreateTable, Delete, Insert,
+    OutputColumn, Query, RouteSetting, Statement, Update,
 };
 pub use window::{Frame, FrameBound, FrameExclusion, FrameUnits, Window, WindowCall, WindowFunction};
 

@@ -1,6 +1,6 @@
 //! Planned statements.
 
-use crate::{CheckInfo, Expr, ForeignKeyInfo, Generated, Node, SpecialIndex, Storage, StoredExpr, TableId};
+use crate::{CheckInfo, ColumnInfo, Expr, ForeignKeyInfo, Generated, Node, SpecialIndex, Storage, StoredExpr, TableId};
 use gingham_types::{SqlType, Value};
 use serde::{Deserialize, Serialize};
 
@@ -46,6 +46,8 @@ pub enum Statement {
     Delete(Delete),
     /// CREATE TABLE (also AS, with the query that fills it).
     CreateTable(CreateTable),
+    /// ALTER TABLE; `None` if there is nothing to alter (IF EXISTS).
+    AlterTable(Option<AlterTable>),
     /// DROP TABLE.
     DropTable {
         /// Folded names.
@@ -246,6 +248,40 @@ pub struct CreateTable {
     pub storage: Storage,
     /// AS SELECT.
     pub source: Option<Query>,
+}
+
+/// ALTER TABLE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AlterTable {
+    /// Which table.
+    pub table: TableId,
+    /// What changes.
+    pub change: Alteration,
+}
+
+/// One change of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Alteration {
+    /// RENAME TO a folded name.
+    Rename(String),
+    /// RENAME COLUMN: what the table has, with other names and texts.
+    Describe {
+        /// Every column.
+        columns: Vec<ColumnInfo>,
+        /// Every CHECK.
+        checks: Vec<CheckInfo>,
+        /// What each index has instead of columns.
+        special: Vec<Option<SpecialIndex>>,
+    },
+    /// ADD COLUMN, at the end.
+    AddColumn {
+        /// The column; rows that are there get its DEFAULT.
+        column: ColumnInfo,
+        /// Its CHECKs.
+        checks: Vec<CheckInfo>,
+    },
+    /// DROP COLUMN, by ordinal. Nothing in the table or referring to it needs the column.
+    DropColumn(usize),
 }
 
 /// CREATE INDEX.

@@ -13,7 +13,7 @@ use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, SqlOpt
 pub(super) struct Keys<'a> {
     pub(super) primary: Vec<usize>,
     pub(super) unique: Vec<Vec<usize>>,
-    declared: Declared<'a>,
+    pub(super) declared: Declared<'a>,
 }
 
 impl Session<'_> {
@@ -92,7 +92,7 @@ impl Session<'_> {
         }))
     }
 
-    fn check_free(&self, name: &str, if_not_exists: bool, source: &Source) -> Result<(), SqlError> {
+    pub(super) fn check_free(&self, name: &str, if_not_exists: bool, source: &Source) -> Result<(), SqlError> {
         let catalog = self.binder.catalog;
         let what = if catalog.table(name).is_some() {
             "table"
@@ -107,7 +107,7 @@ impl Session<'_> {
         Err(at_name(SqlError::new("42P07", format!("{what} {name} exists already")), name, source))
     }
 
-    fn column<'a>(
+    pub(super) fn column<'a>(
         &self,
         column: &'a ast::ColumnDef,
         ordinal: usize,

@@ -1,5 +1,6 @@
 //! Every kind of statement.
 
+mod alter;
 mod constraint;
 mod copy;
 mod create;
@@ -46,6 +47,7 @@ impl Session<'_> {
             ast::Statement::Update(update) => self.update(update, source),
             ast::Statement::Delete(delete) => self.delete(delete, source),
             ast::Statement::CreateTable(create) => self.create_table(create, source),
+            ast::Statement::AlterTable(alter) => self.alter_table(alter, source),
             ast::Statement::CreateIndex(create) => self.create_index(create, source),
             ast::Statement::CreateView(create) => self.create_view(create, source),
             ast::Statement::Drop { object_type, if_exists, names, cascade, temporary, .. } => {
