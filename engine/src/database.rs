@@ -3,13 +3,15 @@
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::group_cache::GroupCache;
-use crate::options::Options;
+use crate::options::{Options, WallClock};
 use crate::schema::Schema;
 use crate::statistics::StatisticsCache;
 use gingham_column_store::execution::{MemoryBudget, MemoryPool, TempSpace};
+use gingham_column_store::expression::{Runtime, evaluate_row_with};
 use gingham_column_store::storage::ChunkCache;
-use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement};
+use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement, StoredExpr};
 use gingham_row_store::{Clock, IntegrityReport, Read, Snapshot, Store, StoreStatistics, Vfs};
+use gingham_types::Value;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,6 +38,7 @@ pub(crate) struct Shared {
     pub(crate) temp: Option<Arc<TempSpace>>,
     #[cfg(target_arch = "wasm32")]
     pub(crate) clock: Option<Clock>,
+    wall_clock: Option<WallClock>,
     pub(crate) read_only: bool,
 }
 
@@ -94,6 +97,7 @@ impl Database {
             temp,
             #[cfg(target_arch = "wasm32")]
             clock: options.clock,
+            wall_clock: options.wall_clock.or_else(system_wall_clock),
             read_only: options.read_only,
             store,
         };
@@ -209,6 +213,16 @@ impl Shared {
         Rc::new(MemoryBudget::of_pool(&self.memory).with_temp(self.temp.clone()))
     }
 
+    /// The time for `now()`.
+    pub(crate) fn now(&self) -> Option<Value> {
+        self.wall_clock.as_ref().map(|clock| Value::Timestamp(clock()))
+    }
+
+    /// The value of a column's DEFAULT.
+    pub(crate) fn default_value(&self, default: &StoredExpr) -> Result<Value> {
+        Ok(evaluate_row_with(&default.expr, &[], &Runtime::with_parameters(Vec::new(), self.now()))?)
+    }
+
     /// A clock that resolves single batches, where there is one.
     pub(crate) fn fine_clock(&self) -> Option<Rc<dyn Fn() -> f64>> {
         #[cfg(not(target_arch = "wasm32"))]
@@ -238,6 +252,20 @@ fn default_planner() -> Option<Box<dyn Planner>> {
 fn system_clock() -> Option<Clock> {
     let start = std::time::Instant::now();
     Some(Arc::new(move || start.elapsed().as_millis() as u64))
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn system_wall_clock() -> Option<WallClock> {
+    use std::time::{SystemTime, UNIX_EPOCH};
+    Some(Arc::new(|| match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(after) => after.as_micros() as i64,
+        Err(before) => -(before.duration().as_micros() as i64),
+    }))
+}
+
+#[cfg(target_arch = "wasm32")]
+fn system_wall_clock() -> Option<WallClock> {
+    None
 }
 
 #[cfg(target_arch = "wasm32")]

@@ -44,7 +44,7 @@ pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use error::{Error, Result};
 pub use load::{CsvImport, CsvOptions};
-pub use options::Options;
+pub use options::{Options, WallClock};
 pub use statement::{Rows, Statement};
 
 pub use gingham_column_store::source::Step;

@@ -3,12 +3,16 @@
 use gingham_plan::Planner;
 use gingham_row_store::{Clock, Durability, StoreOptions};
 use std::fmt;
+use std::sync::Arc;
 
 /// Metadata of row groups past this is read again where it is wanted: some thousand groups.
 const GROUP_METADATA_BYTES_MAX: usize = 16 << 20;
 
 /// With less for changed pages a transaction would write single pages.
 const CHANGED_PAGES_BYTES_MIN: usize = 512 << 10;
+
+/// Microseconds since 1970-01-01 00:00 UTC.
+pub type WallClock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// How a database is opened.
 pub struct Options {
@@ -27,6 +31,9 @@ pub struct Options {
     /// Monotonic milliseconds, for relaxed durability and EXPLAIN ANALYZE. Without one,
     /// native builds use the system's.
     pub clock: Option<Clock>,
+    /// Microseconds since 1970 in UTC, for `now()`. Without one, native builds use the
+    /// system's.
+    pub wall_clock: Option<WallClock>,
     /// Plans what the fast path does not. Without one, the planner that is part of the
     /// build (feature `planner`); without that too, such statements are refused.
     pub planner: Option<Box<dyn Planner>>,
@@ -41,6 +48,7 @@ impl Default for Options {
             chunk_cache_bytes_max: 256 << 20,
             read_only: false,
             clock: None,
+            wall_clock: None,
             planner: None,
         }
     }

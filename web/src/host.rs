@@ -1,7 +1,7 @@
 //! What the core module asks of JavaScript: the planner, the clock, and a place to
 //! report a panic. The object is handed in once, by [`start`].
 
-use gingham::Clock;
+use gingham::{Clock, WallClock};
 use gingham_plan::{Catalog, PlanRequest, Planner, RouteSetting, SqlError, Statement, from_bytes, to_bytes};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -63,6 +63,11 @@ fn host() -> Option<Host> {
 /// Milliseconds by the host's clock.
 pub(crate) fn clock() -> Clock {
     Arc::new(|| host().map_or(0, |host| host.now() as u64))
+}
+
+/// The time of day, for `now()`.
+pub(crate) fn wall_clock() -> WallClock {
+    Arc::new(|| js_sys::Date::now() as i64 * 1000)
 }
 
 /// The planner of one database, in the other module (D-15).

@@ -2,7 +2,7 @@
 
 use crate::columns::read_column;
 use crate::failure::{or_failed, or_none};
-use crate::host::{PlannerBridge, clock};
+use crate::host::{PlannerBridge, clock, wall_clock};
 use crate::opfs::OpfsVfs;
 use crate::prepared::Prepared;
 use crate::script::Script;
@@ -85,6 +85,7 @@ impl Session {
             chunk_cache_bytes_max: CHUNK_CACHE_BYTES,
             memory_bytes_max: memory_bytes.map_or(defaults.memory_bytes_max, |bytes| bytes as u64),
             clock: Some(clock()),
+            wall_clock: Some(wall_clock()),
             planner: Some(Box::new(PlannerBridge { database: number })),
             ..defaults
         };

@@ -24,6 +24,8 @@ pub type Clock = Rc<dyn Fn() -> f64>;
 pub struct Options {
     /// Parameter values, cast to [`Query::parameters`].
     pub parameters: Vec<Value>,
+    /// When the statement began, if there is a clock.
+    pub now: Option<Value>,
     /// Memory that its operators may hold.
     pub memory: Rc<MemoryBudget>,
     /// Measures operators when given.
@@ -37,6 +39,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             parameters: Vec::new(),
+            now: None,
             memory: Rc::new(MemoryBudget::new(u64::MAX)),
             clock: None,
             cancel: Rc::new(Cancel::default()),
@@ -198,6 +201,7 @@ impl Scope {
             parameters: self.context.options.parameters.clone(),
             slots: self.slots.clone(),
             subqueries: self.context.subqueries.iter().map(value).collect(),
+            now: self.context.options.now.clone(),
         }
     }
 

@@ -122,7 +122,7 @@ impl Compiler {
         let (kind, infallible) = match expr {
             Expr::Column { index, .. } => (Kind::Column(*index), true),
             Expr::Literal { value, .. } => (Kind::Constant(value.clone()), true),
-            Expr::Parameter { .. } | Expr::Slot { .. } | Expr::Subquery { .. } => {
+            Expr::Parameter { .. } | Expr::Slot { .. } | Expr::Now | Expr::Subquery { .. } => {
                 return Err(error::internal("a value that was not bound"));
             }
             Expr::Binary { op, left, right, .. } => self.binary(*op, left, right)?,

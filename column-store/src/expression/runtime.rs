@@ -4,7 +4,7 @@ use crate::{Error, Result};
 use gingham_plan::{Expr, SqlError};
 use gingham_types::Value;
 
-/// The values that stand for [`Expr::Parameter`], [`Expr::Slot`] and
+/// The values that stand for [`Expr::Parameter`], [`Expr::Slot`], [`Expr::Now`] and
 /// [`Expr::Subquery`]. They are fixed when an expression is compiled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {
@@ -14,18 +14,21 @@ pub struct Runtime {
     pub slots: Vec<Option<Value>>,
     /// Results of scalar subqueries by position; `None` where one has not run.
     pub subqueries: Vec<Option<Value>>,
+    /// When the statement began; `None` where there is no clock.
+    pub now: Option<Value>,
 }
 
 impl Runtime {
-    /// A runtime with parameters only.
-    pub const fn with_parameters(parameters: Vec<Value>) -> Self {
-        Self { parameters, slots: Vec::new(), subqueries: Vec::new() }
+    /// A runtime with parameters and a time only.
+    pub const fn with_parameters(parameters: Vec<Value>, now: Option<Value>) -> Self {
+        Self { parameters, slots: Vec::new(), subqueries: Vec::new(), now }
     }
 
-    /// The constant that `expr` stands for, if it is a parameter, slot or subquery.
+    /// The constant that `expr` stands for, if it is a parameter, slot, time or subquery.
     ///
     /// # Errors
-    /// 42P02 for a parameter without a value; XX000 for a slot or subquery without one.
+    /// 42P02 for a parameter without a value; 0A000 for a time without a clock; XX000 for another without a
+    /// value.
     pub(crate) fn constant(&self, expr: &Expr) -> Result<Option<&Value>> {
         let missing = |what: &str, index: usize| {
             Error::Sql(SqlError::internal(format!("{what} {index} is used before it has a value")))
@@ -39,6 +42,10 @@ impl Runtime {
                 Some(Some(value)) => Ok(Some(value)),
                 _ => Err(missing("slot", slot.0 as usize)),
             },
+            Expr::Now => match &self.now {
+                Some(now) => Ok(Some(now)),
+                None => Err(Error::Sql(SqlError::unsupported("now() without a clock"))),
+            },
             Expr::Subquery { index, .. } => match self.subqueries.get(*index) {
                 Some(Some(value)) => Ok(Some(value)),
                 _ => Err(missing("subquery", *index)),
@@ -47,7 +54,7 @@ impl Runtime {
         }
     }
 
-    /// `expr` with every parameter, slot and subquery replaced by a literal, and every
+    /// `expr` with every parameter, slot, time and subquery replaced by a literal, and every
     /// part without columns by its value. A part that fails stays as it is: it may
     /// never be reached.
     ///

@@ -21,7 +21,7 @@ pub fn evaluate_row_with(expr: &Expr, row: &[Value], runtime: &Runtime) -> Resul
             row.get(*index).cloned().ok_or_else(|| error::internal(format!("column {index} of a row of {}", row.len())))
         }
         Expr::Literal { value, .. } => Ok(value.clone()),
-        Expr::Parameter { .. } | Expr::Slot { .. } | Expr::Subquery { .. } => {
+        Expr::Parameter { .. } | Expr::Slot { .. } | Expr::Now | Expr::Subquery { .. } => {
             Ok(runtime.constant(expr)?.cloned().unwrap_or(Value::Null))
         }
         Expr::Binary { op: BinaryOp::And, left, right, .. } => match truth(&eval(left)?)? {

@@ -25,6 +25,7 @@ impl<'a> Reference<'a> {
             parameters: Vec::new(),
             slots: vec![None; query.slot_count as usize],
             subqueries: vec![None; query.subqueries.len()],
+            now: None,
         };
         Self { query, tables, runtime: RefCell::new(runtime) }
     }

@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::schema::{Schema, Table, TableRecord};
 use crate::statement::Rows;
 use crate::table::Writer;
-use gingham_column_store::expression::evaluate_row;
 use gingham_plan::{AlterTable, Alteration, CheckInfo, ColumnInfo, Expr, Generated, SqlError, StoredExpr};
 use gingham_types::Value;
 use std::sync::Arc;
@@ -48,7 +47,7 @@ fn add_column(
     checks: &[CheckInfo],
 ) -> Result<()> {
     let value = match &column.default {
-        Some(default) => evaluate_row(&default.expr, &[])?,
+        Some(default) => connection.shared.default_value(default)?,
         None => Value::Null,
     };
     let mut rows = read_all(connection, table)?;

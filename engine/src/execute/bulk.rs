@@ -52,7 +52,7 @@ impl Connection {
                 (Some(vector), _) => Ok(vector),
                 (None, None) => Ok(Arc::new(Vector::constant(&Value::Null, column.ty, rows))),
                 (None, Some(default)) => {
-                    let value = gingham_column_store::expression::evaluate_row(&default.expr, &[])?;
+                    let value = self.shared.default_value(default)?;
                     Ok(Arc::new(Vector::constant(&value, column.ty, rows)))
                 }
             })

@@ -53,7 +53,7 @@ fn returned(returning: &[(OutputColumn, Expr)], rows: &[Vec<Value>], runtime: &R
 pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, insert.table)?;
     let mut batches = query::collect(connection, &insert.source, parameters)?;
-    let runtime = Runtime::with_parameters(parameters.to_vec());
+    let runtime = Runtime::with_parameters(parameters.to_vec(), connection.shared.now());
     let types = table.row_layout.types();
     if insert.returning.is_empty() && insert.conflict == Conflict::Abort {
         connection.insert_batches(&table, &mut batches)?;
@@ -161,7 +161,12 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
         writer.update(&table, &mut changes)
     })?;
     let new: Vec<Vec<Value>> = changes.into_iter().map(|(.., new)| new).collect();
-    returned(&update.returning, &new, &Runtime::with_parameters(parameters.to_vec()), new.len() as u64)
+    returned(
+        &update.returning,
+        &new,
+        &Runtime::with_parameters(parameters.to_vec(), connection.shared.now()),
+        new.len() as u64,
+    )
 }
 
 pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &[Value]) -> Result<Rows> {
@@ -188,5 +193,5 @@ pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &
         }
         Ok(())
     })?;
-    returned(&delete.returning, &old, &Runtime::with_parameters(parameters.to_vec()), changes)
+    returned(&delete.returning, &old, &Runtime::with_parameters(parameters.to_vec(), connection.shared.now()), changes)
 }

@@ -58,6 +58,7 @@ pub(super) fn start(
     let access = connection.table_access()?;
     let options = Options {
         parameters: values,
+        now: connection.shared.now(),
         memory: connection.shared.budget(),
         clock: if measured { connection.shared.fine_clock() } else { None },
         ..Options::default()

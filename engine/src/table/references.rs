@@ -10,9 +10,9 @@
 //! not there must have nobody who refers to it.
 
 use super::{Writer, prefix_end};
+use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::{Parent, Schema, Table};
-use gingham_column_store::expression::evaluate_row;
 use gingham_plan::{ForeignAction, ForeignKeyInfo, SqlError, Storage, TableId};
 use gingham_row_store::key::{KeyColumn, KeyLayout};
 use gingham_row_store::{Direction, Read, TreeId};
@@ -179,7 +179,7 @@ impl Writer<'_> {
                         }
                     };
                     updates |= action != ForeignAction::Cascade || new_key.is_some();
-                    act(change, table, key, action, new_key.as_deref())?;
+                    act(change, table, key, action, new_key.as_deref(), self.shared)?;
                     if action == ForeignAction::SetDefault
                         && let Some(new) = &change.new
                     {
@@ -313,6 +313,7 @@ fn act(
     key: &ForeignKeyInfo,
     action: ForeignAction,
     new_key: Option<&[Value]>,
+    shared: &Shared,
 ) -> Result<()> {
     match (action, new_key) {
         (ForeignAction::Cascade, None) => change.new = None,
@@ -321,7 +322,7 @@ fn act(
             for (at, column) in key.columns.iter().enumerate() {
                 new[*column] = match (action, new_key, &table.record.columns[*column].default) {
                     (ForeignAction::Cascade, Some(key), _) => key[at].clone(),
-                    (ForeignAction::SetDefault, _, Some(default)) => evaluate_row(&default.expr, &[])?,
+                    (ForeignAction::SetDefault, _, Some(default)) => shared.default_value(default)?,
                     _ => Value::Null,
                 };
             }

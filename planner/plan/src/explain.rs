@@ -348,6 +348,7 @@ impl fmt::Display for Named<'_> {
             Expr::Literal { value, ty } => write_literal(f, value, *ty),
             Expr::Parameter { index, .. } => write!(f, "?{}", index + 1),
             Expr::Slot { slot, .. } => write!(f, "${}", slot.0),
+            Expr::Now => f.write_str("now()"),
             Expr::Subquery { index, .. } => write!(f, "subquery {index}"),
             Expr::Binary { op, left, right, .. } => {
                 write!(f, "({} {} {})", sub(left), op.symbol(), sub(right))

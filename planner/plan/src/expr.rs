@@ -42,6 +42,8 @@ pub enum Expr {
         /// Its type.
         ty: SqlType,
     },
+    /// When the statement began, in UTC: a TIMESTAMP, the same all through it.
+    Now,
     /// The single value of an uncorrelated scalar subquery: `Query::subqueries[index]`.
     Subquery {
         /// Position in the list.
@@ -337,6 +339,7 @@ impl Expr {
             | Self::Case { ty, .. }
             | Self::Cast { ty, .. }
             | Self::Call { ty, .. } => *ty,
+            Self::Now => SqlType::Timestamp,
             Self::Not(_) | Self::IsNull { .. } | Self::InList { .. } | Self::Like { .. } => SqlType::Boolean,
             Self::Negate(expr) => expr.ty(),
         }
@@ -372,6 +375,7 @@ impl Expr {
             | Self::Literal { .. }
             | Self::Parameter { .. }
             | Self::Slot { .. }
+            | Self::Now
             | Self::Subquery { .. } => Vec::new(),
             Self::Binary { left, right, .. } => vec![left, right],
             Self::Not(e) | Self::Negate(e) | Self::IsNull { expr: e, .. } | Self::Cast { expr: e, .. } => vec![e],
@@ -391,6 +395,7 @@ impl Expr {
             | Self::Literal { .. }
             | Self::Parameter { .. }
             | Self::Slot { .. }
+            | Self::Now
             | Self::Subquery { .. } => Vec::new(),
             Self::Binary { left, right, .. } => vec![left, right],
             Self::Not(e) | Self::Negate(e) | Self::IsNull { expr: e, .. } | Self::Cast { expr: e, .. } => vec![e],

@@ -102,7 +102,7 @@ fn plan_error(message: &str, catalog: &Catalog, source: &Source) -> SqlError {
     }
     if let Some(rest) = message.strip_prefix("Invalid function '") {
         let name = rest.split('\'').next().unwrap_or_default();
-        let clock = matches!(name, "now" | "current_date" | "current_timestamp" | "current_time" | "random");
+        let clock = matches!(name, "current_time" | "localtime" | "random");
         let error = SqlError::new("42883", format!("function {name} does not exist"));
         let error =
             if clock { error.hint("pass the value as a parameter") } else { hinted(error, name, Functions::names()) };

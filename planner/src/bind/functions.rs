@@ -26,6 +26,7 @@ enum Returns {
     Double,
     Text,
     Date,
+    Timestamp,
     /// The type of the first argument that is not NULL.
     First,
     /// The type of the second argument (`date_trunc`).
@@ -106,6 +107,10 @@ const SCALARS: &[(&str, Returns)] = &[
     ("initcap", Returns::Text),
     ("chr", Returns::Text),
     ("ascii", Returns::Integer),
+    ("now", Returns::Timestamp),
+    ("current_timestamp", Returns::Timestamp),
+    ("localtimestamp", Returns::Timestamp),
+    ("current_date", Returns::Date),
     ("typeof", Returns::Text),
     ("pg_typeof", Returns::Text),
 ];
@@ -178,6 +183,7 @@ fn return_type(returns: Returns, arguments: &[DataType]) -> DataType {
         Returns::Double => DataType::Float64,
         Returns::Text => DataType::Utf8,
         Returns::Date => DataType::Date32,
+        Returns::Timestamp => to_arrow(SqlType::Timestamp),
         Returns::First => arguments.iter().find(|t| !t.is_null()).cloned().unwrap_or(DataType::Null),
         Returns::Second => to_arrow(at(1)),
         Returns::Operator(op) if op.is_comparison() => DataType::Boolean,

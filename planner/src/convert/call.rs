@@ -43,6 +43,11 @@ fn function(name: &str, mut arguments: Vec<Expr>) -> Result<Expr, SqlError> {
         Ok(Expr::Call { function, arguments: typed(name, &arguments, kinds, required)?, ty })
     };
     match name {
+        "now" | "current_timestamp" | "localtimestamp" | "current_date" if !arguments.is_empty() => {
+            Err(wrong_count(name, arguments.len()))
+        }
+        "now" | "current_timestamp" | "localtimestamp" => Ok(Expr::Now),
+        "current_date" => cast_to(Expr::Now, SqlType::Date),
         "sqrt" => fixed(Function::Sqrt, &[Double], 1, SqlType::Double),
         "exp" => fixed(Function::Exp, &[Double], 1, SqlType::Double),
         "ln" => fixed(Function::Ln, &[Double], 1, SqlType::Double),

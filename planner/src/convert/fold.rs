@@ -54,7 +54,7 @@ fn boolean(value: bool) -> Expr {
 }
 
 const fn is_constant(expr: &Expr) -> bool {
-    matches!(expr, Expr::Literal { .. } | Expr::Parameter { .. } | Expr::Subquery { .. })
+    matches!(expr, Expr::Literal { .. } | Expr::Parameter { .. } | Expr::Now | Expr::Subquery { .. })
 }
 
 /// `left AND right`.

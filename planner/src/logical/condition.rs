@@ -102,6 +102,7 @@ pub(crate) fn null_when(expr: &Expr, nulls: &IdSet) -> bool {
         Expr::Call { arguments, .. } => arguments.iter().any(|a| null_when(a, nulls)),
         Expr::Parameter { .. }
         | Expr::Slot { .. }
+        | Expr::Now
         | Expr::Subquery { .. }
         | Expr::IsNull { .. }
         | Expr::Case { .. } => false,

@@ -97,7 +97,7 @@ fn one(predicate: &Expr, input: &Estimate) -> f64 {
     match predicate {
         Expr::Literal { value: Value::Boolean(true), .. } => 1.0,
         Expr::Literal { .. } => LEAST,
-        Expr::Column { .. } | Expr::Subquery { .. } | Expr::Parameter { .. } => 0.5,
+        Expr::Column { .. } | Expr::Subquery { .. } | Expr::Parameter { .. } | Expr::Now => 0.5,
         Expr::Not(inner) => 1.0 - one(inner, input),
         Expr::IsNull { expr, negated } => {
             let nulls = match &**expr {

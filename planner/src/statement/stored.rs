@@ -57,6 +57,13 @@ impl Session<'_> {
             let message = format!("{what} has more than {STORED_DEPTH_MAX} levels, or so many operators in a row");
             return Err(at(SqlError::new("54001", message), expr));
         }
+        let mut reads_clock = false;
+        bound.visit(&mut |e| reads_clock |= matches!(e, Expr::Now));
+        // Only a DEFAULT, which sees no columns, is evaluated once.
+        if reads_clock && !columns.is_empty() {
+            let error = SqlError::new("42P17", format!("{what} does not change with time"));
+            return Err(at(error.hint("keep the time in a column, with a DEFAULT"), expr));
+        }
         let is_constant = !refers_elsewhere(&bound, &converter);
         if source.parameter_count > 0 || !is_constant {
             let error = SqlError::new("0A000", format!("{what} has neither parameters nor subqueries"));
