@@ -332,7 +332,7 @@ fn errors_have_code_position_and_hint() {
 fn what_is_not_supported_says_so() {
     for sql in [
         "SELECT a FROM t FOR UPDATE",
-        "ALTER TABLE t ADD COLUMN z INT",
+        "ALTER TABLE t ADD COLUMN z INT UNIQUE",
         "UPDATE t SET a = 1 FROM u",
         "SELECT * FROM t RIGHT JOIN u USING (k)",
     ] {
