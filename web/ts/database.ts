@@ -80,14 +80,14 @@ export class Database {
     );
     if (session === undefined) throw core.failure();
     // In a task of its own, so that the caller's first statements come before it.
-    setTimeout(() => core.planner.load().catch(() => {}));
+    setTimeout(() => core.prepare().catch(() => {}));
     return new Database(name, core, session, files, options);
   }
 
-  /** Settles when every statement can run without waiting: when the planner is loaded. */
+  /** Settles when every statement can run without waiting: when the planner is loaded and both modules are warm. */
   async ready(): Promise<void> {
     try {
-      await this.#core.planner.load();
+      await this.#core.prepare();
     } catch (error) {
       throw new GinghamError({ code: Codes.io, message: (error as Error).message }, { cause: error });
     }

@@ -49,8 +49,8 @@ const COMMANDS: [Command; 10] = [
     Command { name: "ci", usage: "ci", summary: "format, tidy, lints, wasm, test", run: ci::command },
     Command {
         name: "wasm",
-        usage: "wasm [core|planner] [--report]",
-        summary: "build the npm package in web/dist, or one module of it, and print sizes; --report by crate",
+        usage: "wasm [core|planner] [--names] [--report]",
+        summary: "build the npm package in web/dist, or one module of it, and print sizes; --report by crate, --names for profilers",
         run: wasm::command,
     },
     Command {

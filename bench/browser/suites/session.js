@@ -66,6 +66,11 @@ export class Session {
     return [...this.#browser.consoleErrors];
   }
 
+  /** The page itself, for profilers. */
+  get tab() {
+    return this.#browser.page;
+  }
+
   get browserVersion() {
     return this.#browser.browserVersion;
   }

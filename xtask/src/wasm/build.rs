@@ -50,13 +50,15 @@ fn path_flags(workspace: &Workspace) -> Result<Vec<String>> {
     Ok(folders.iter().map(|folder| format!("--remap-path-prefix={}/=", folder.display())).collect())
 }
 
-/// Writes a module and its JavaScript and types into its folder.
-pub(crate) fn bind(workspace: &Workspace, module: &Module) -> Result<()> {
+/// Writes a module and its JavaScript and types into its folder; with `names`, the module
+/// keeps those of its functions, for profilers.
+pub(crate) fn bind(workspace: &Workspace, module: &Module, names: bool) -> Result<()> {
     let source = compiled(workspace, module);
     let output = workspace.path(module.folder);
     let mut inputs = Inputs::new();
     // The options below and the version of wasm-bindgen are inputs too.
     inputs.bytes(include_bytes!("build.rs")).bytes(include_bytes!("../../Cargo.toml")).file(&source)?;
+    inputs.bytes(&[u8::from(names)]);
     let stamp = Stamp::new(workspace.cache().join(format!("{}.bound-from", module.profile)), &inputs);
     let files = [".js", ".d.ts", "_bg.wasm"].map(|tail| output.join(format!("{}{tail}", module.name)));
     if stamp.is_current() && files.iter().all(|file| file.is_file()) {
@@ -66,7 +68,7 @@ pub(crate) fn bind(workspace: &Workspace, module: &Module) -> Result<()> {
     fs::create_dir_all(&output).context(|| format!("creating {}", output.display()))?;
     let mut bindgen = Bindgen::new();
     bindgen.input_path(&source).out_name(module.name).typescript(true);
-    bindgen.remove_name_section(true).remove_producers_section(true);
+    bindgen.remove_name_section(!names).remove_producers_section(true);
     bindgen
         .web(true)
         .and_then(|web| web.generate(&output))

@@ -48,16 +48,17 @@ const TESTING: Module = Module {
     folder: "web/dist-testing",
 };
 
-/// `cargo xtask wasm [core|planner] [--report]`.
+/// `cargo xtask wasm [core|planner] [--names] [--report]`.
 pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result<()> {
     let by_crate = arguments.flag("--report");
+    let names = arguments.flag("--names");
     let chosen = arguments.words();
     arguments.finish()?;
     if let Some(unknown) = chosen.iter().find(|name| MODULES.iter().all(|module| module.name != name.as_str())) {
         return Err(Failure::usage(format!("unknown module `{unknown}`; there are core and planner")));
     }
     let modules = || MODULES.iter().filter(|module| chosen.is_empty() || chosen.iter().any(|name| name == module.name));
-    build_modules(workspace, modules())?;
+    build_modules(workspace, modules(), names)?;
     if chosen.is_empty() {
         package::build(workspace)?;
     }
@@ -72,20 +73,24 @@ pub(crate) fn command(workspace: &Workspace, mut arguments: Arguments) -> Result
 
 /// Brings web/dist up to date.
 pub(crate) fn build_package(workspace: &Workspace) -> Result<()> {
-    build_modules(workspace, MODULES.iter())?;
+    build_modules(workspace, MODULES.iter(), false)?;
     package::build(workspace)
 }
 
 /// Brings the module for the browser tests up to date.
 pub(crate) fn build_testing(workspace: &Workspace) -> Result<()> {
-    build_modules(workspace, [TESTING].iter())
+    build_modules(workspace, [TESTING].iter(), false)
 }
 
-fn build_modules<'a>(workspace: &Workspace, modules: impl Iterator<Item = &'a Module>) -> Result<()> {
+fn build_modules<'a>(
+    workspace: &Workspace,
+    modules: impl Iterator<Item = &'a Module>,
+    names: bool,
+) -> Result<()> {
     let toolchain = setup::wasm_toolchain()?;
     for module in modules {
         build::compile(workspace, &toolchain, module)?;
-        build::bind(workspace, module)?;
+        build::bind(workspace, module, names)?;
     }
     Ok(())
 }
