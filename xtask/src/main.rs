@@ -55,7 +55,7 @@ const COMMANDS: [Command; 10] = [
     },
     Command {
         name: "bench",
-        usage: "bench m0|batteries|tpch|native [--engines …] [--sf N] [--save [LABEL]]",
+        usage: "bench m0|batteries|tpch|native|tpch-native [--engines …] [--sf N] [--save [LABEL]]",
         summary: "run a browser suite, or the native benches, against the peers",
         run: bench::command,
     },
