@@ -16,7 +16,11 @@ use crate::workspace::Workspace;
 use std::fs;
 
 /// The suites, and whether each loads TPC-H data.
-const SUITES: [(&str, bool); 3] = [("m0", false), ("batteries", false), ("tpch", true)];
+const SUITES: [(&str, bool); 3] = [("m0", false), ("batteries", false), (TPCH, true)];
+
+/// The suite that can show a profile instead.
+const TPCH: &str = "tpch";
+const PROFILE: &str = "--profile";
 
 /// The scale factor when none is given, as in run.js.
 const SCALE_DEFAULT: &str = "0.1";
@@ -39,6 +43,10 @@ pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
     }
     if suite == TPCH_NATIVE {
         return tpch_native(workspace, &rest[1..]);
+    }
+    let mut native_rest = Arguments::new(rest.clone());
+    if suite == TPCH && native_rest.flag(PROFILE) {
+        return profile(workspace, &native_rest.pass_on()[1..]);
     }
     let Some((_, loads_tpch)) = SUITES.iter().find(|(name, _)| *name == suite) else {
         let known = SUITES.map(|(name, _)| name).join(", ");
@@ -94,4 +102,15 @@ fn tpch_native(workspace: &Workspace, rest: &[String]) -> Result<()> {
     suite.current_dir(workspace.root()).arg("bench/tpch-native/run.js").arg("--tool").arg(tool);
     suite.arg("--data").arg(data).arg("--scratch").arg(workspace.cache().join(TPCH_NATIVE));
     run(suite.args(rest))
+}
+
+/// `cargo xtask bench tpch --profile [--sf N] [--repeat N] [--queries LIST]`: the hottest
+/// operators and planning times, natively: the browser runs the same operators, and nothing
+/// there tells them apart as cheaply.
+fn profile(workspace: &Workspace, rest: &[String]) -> Result<()> {
+    let mut profile = program(tpch::tool(workspace)?);
+    if Arguments::new(rest.to_vec()).peek("--sf")?.is_none() {
+        profile.args(["--sf", NATIVE_SCALE_DEFAULT]);
+    }
+    run(profile.args(["--storage", "column", PROFILE]).args(rest))
 }

@@ -10,6 +10,8 @@ mod converse;
 mod engine;
 #[cfg(feature = "engine")]
 mod measure;
+#[cfg(feature = "engine")]
+mod profile;
 mod progress;
 #[cfg(feature = "engine")]
 mod report;
@@ -22,6 +24,8 @@ use gingham_tpch::csv::{Written, write_csv};
 use gingham_tpch::{Error, ScaleFactor};
 #[cfg(feature = "engine")]
 use measure::measure;
+#[cfg(feature = "engine")]
+use profile::profile;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let result = match &arguments.csv {
         Some(folder) => write_files(folder, arguments.sf).map(|()| ExitCode::SUCCESS),
         None if arguments.converse => converse(&arguments),
+        None if arguments.profile => profile(&arguments),
         None => measure(&arguments),
     };
     result.unwrap_or_else(|error| {
@@ -46,6 +51,11 @@ fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
         doing: format!("loading {}, route {}", arguments.layout(), arguments.route),
         message: "this program was built without the feature `engine`; it can write files with --csv".to_owned(),
     })
+}
+
+#[cfg(not(feature = "engine"))]
+fn profile(arguments: &Arguments) -> Result<ExitCode, Error> {
+    measure(arguments)
 }
 
 #[cfg(not(feature = "engine"))]
