@@ -55,8 +55,8 @@ const COMMANDS: [Command; 10] = [
     },
     Command {
         name: "bench",
-        usage: "bench m0|batteries|tpch|native [--engines …] [--sf N] [--save [LABEL]]",
-        summary: "run a browser suite, or the native benches, against the peers",
+        usage: "bench m0|batteries|tpch|native|tpch-native [--engines …] [--sf N] [--save [LABEL]] [--profile]",
+        summary: "run a browser suite, or the native benches, against the peers; tpch --profile lists hot operators",
         run: bench::command,
     },
     Command {

@@ -21,6 +21,11 @@ pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
     run(program(tool).args(arguments.pass_on()))
 }
 
+/// The tool with the database in it.
+pub(crate) fn tool(workspace: &Workspace) -> Result<PathBuf> {
+    native::release_binary(workspace, NAME, NAME, ENGINE)
+}
+
 /// The folder with the eight tables of a scale factor as CSV, generated where they are
 /// not there: bench/.data/sf0.1/lineitem.csv and so on.
 pub(crate) fn csv(workspace: &Workspace, scale: &str) -> Result<PathBuf> {

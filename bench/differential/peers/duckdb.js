@@ -1,13 +1,14 @@
-/** DuckDB in this process, one thread, in memory. */
+/** DuckDB in this process, one thread. */
 
 import { DuckDBInstance } from "@duckdb/node-api";
 
 export class DuckDb {
   name = "duckdb";
 
-  static async open() {
+  /** @param {string} path of the database file */
+  static async open(path = ":memory:") {
     const peer = new DuckDb();
-    peer.instance = await DuckDBInstance.create(":memory:", { threads: "1" });
+    peer.instance = await DuckDBInstance.create(path, { threads: "1" });
     peer.connection = await peer.instance.connect();
     return peer;
   }

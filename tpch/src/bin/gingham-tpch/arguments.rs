@@ -41,6 +41,12 @@ pub(crate) struct Arguments {
     /// Write the tables to DIR/{table}.csv, but for those that are there, and stop
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
+    /// Print the hottest operators of warm runs, and planning times, instead
+    #[arg(long, conflicts_with_all = ["check", "csv", "json", "converse"])]
+    pub(crate) profile: bool,
+    /// Load, then answer query numbers from standard input with a line of JSON each
+    #[arg(long, conflicts_with_all = ["check", "queries", "csv", "json"])]
+    pub(crate) converse: bool,
     /// Also write the figures to a JSON file
     #[arg(long, value_name = "PATH")]
     pub(crate) json: Option<PathBuf>,

@@ -55,6 +55,14 @@ impl Gingham {
         self.database.temporary_bytes().0
     }
 
+    /// Plans a statement without running it.
+    ///
+    /// # Errors
+    /// The database's words.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<(), String> {
+        self.connection.prepare(sql).map(|_| ()).map_err(|error| words(&error))
+    }
+
     /// Gives up the file.
     ///
     /// # Errors

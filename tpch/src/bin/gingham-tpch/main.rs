@@ -5,19 +5,27 @@
 #[cfg_attr(not(feature = "engine"), allow(dead_code))]
 mod arguments;
 #[cfg(feature = "engine")]
+mod converse;
+#[cfg(feature = "engine")]
 mod engine;
 #[cfg(feature = "engine")]
 mod measure;
+#[cfg(feature = "engine")]
+mod profile;
 mod progress;
 #[cfg(feature = "engine")]
 mod report;
 
 use arguments::Arguments;
 use clap::Parser as _;
+#[cfg(feature = "engine")]
+use converse::converse;
 use gingham_tpch::csv::{Written, write_csv};
 use gingham_tpch::{Error, ScaleFactor};
 #[cfg(feature = "engine")]
 use measure::measure;
+#[cfg(feature = "engine")]
+use profile::profile;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -25,6 +33,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.csv {
         Some(folder) => write_files(folder, arguments.sf).map(|()| ExitCode::SUCCESS),
+        None if arguments.converse => converse(&arguments),
+        None if arguments.profile => profile(&arguments),
         None => measure(&arguments),
     };
     result.unwrap_or_else(|error| {
@@ -41,6 +51,16 @@ fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
         doing: format!("loading {}, route {}", arguments.layout(), arguments.route),
         message: "this program was built without the feature `engine`; it can write files with --csv".to_owned(),
     })
+}
+
+#[cfg(not(feature = "engine"))]
+fn profile(arguments: &Arguments) -> Result<ExitCode, Error> {
+    measure(arguments)
+}
+
+#[cfg(not(feature = "engine"))]
+fn converse(arguments: &Arguments) -> Result<ExitCode, Error> {
+    measure(arguments)
 }
 
 fn write_files(folder: &Path, scale: ScaleFactor) -> Result<(), Error> {
