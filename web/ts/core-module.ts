@@ -10,7 +10,6 @@ import { Host } from "./host.js";
 import { Memory } from "./memory.js";
 import { ParameterWriter } from "./parameters.js";
 import { PlannerModule } from "./planner-module.js";
-import { warmUp } from "./warm-up.js";
 
 const MODULE_URL = new URL("./core_bg.wasm", import.meta.url);
 
@@ -22,21 +21,12 @@ export class Core {
   readonly #host: Host;
   /** Set once the module has trapped. */
   #crash: GinghamError | undefined;
-  #warmingUp: Promise<void> | undefined;
 
   constructor(memory: WebAssembly.Memory, planner: PlannerModule, host: Host) {
     this.memory = new Memory(memory);
     this.parameters = new ParameterWriter(this.memory);
     this.planner = planner;
     this.#host = host;
-  }
-
-  /** Settles when the planner is loaded and both modules have run what makes first statements slow. */
-  async prepare(): Promise<void> {
-    await this.planner.load();
-    // Nothing depends on it: where it fails, first statements are slow.
-    this.#warmingUp ??= warmUp(this).catch(() => {});
-    await this.#warmingUp;
   }
 
   /** Refuses calls into a dead module. */

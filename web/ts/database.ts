@@ -80,14 +80,14 @@ export class Database {
     );
     if (session === undefined) throw core.failure();
     // In a task of its own, so that the caller's first statements come before it.
-    setTimeout(() => core.prepare().catch(() => {}));
+    setTimeout(() => core.planner.load().catch(() => {}));
     return new Database(name, core, session, files, options);
   }
 
-  /** Settles when every statement can run without waiting: when the planner is loaded and both modules are warm. */
+  /** Settles when every statement can run without waiting: when the planner is loaded. */
   async ready(): Promise<void> {
     try {
-      await this.#core.prepare();
+      await this.#core.planner.load();
     } catch (error) {
       throw new GinghamError({ code: Codes.io, message: (error as Error).message }, { cause: error });
     }
