@@ -78,6 +78,16 @@ impl KeyLayout {
         Ok(())
     }
 
+    /// Appends the encoding of the value of the column at `position`, as [`KeyLayout::encode`]
+    /// does for all of them.
+    ///
+    /// # Errors
+    /// As [`KeyLayout::encode`]; also for a column that the key does not have.
+    pub fn encode_at(&self, position: usize, value: &Value, out: &mut Vec<u8>) -> Result<()> {
+        let column = self.columns.get(position).ok_or_else(damaged)?;
+        encode_value(*column, value, out)
+    }
+
     /// The key of one value, for a single column.
     pub fn key(&self, values: &[Value]) -> Result<Vec<u8>> {
         let mut out = Vec::with_capacity(16 * values.len());
@@ -91,9 +101,21 @@ impl KeyLayout {
     /// # Errors
     /// [`Error::InvalidRow`] for bytes that no encoding gives.
     pub fn decode(&self, key: &[u8]) -> Result<(Vec<Value>, usize)> {
+        let mut values = Vec::with_capacity(self.columns.len());
+        let bytes = self.decode_into(key, &mut values)?;
+        Ok((values, bytes))
+    }
+
+    /// As [`KeyLayout::decode`], appending the values to `values`.
+    ///
+    /// # Errors
+    /// As [`KeyLayout::decode`].
+    pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<usize> {
         let mut reader = Reader { rest: key, invert: 0 };
-        let values = self.columns.iter().map(|column| decode_value(*column, &mut reader)).collect::<Result<_>>()?;
-        Ok((values, key.len() - reader.rest.len()))
+        for column in &self.columns {
+            values.push(decode_value(*column, &mut reader)?);
+        }
+        Ok(key.len() - reader.rest.len())
     }
 
     /// How many bytes the columns of a key take.

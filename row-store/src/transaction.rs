@@ -1,5 +1,6 @@
 //! The write transaction: changes, savepoints, commit and rollback.
 
+mod apply;
 mod rebuild;
 
 use crate::cursor::Cursor;

@@ -7,7 +7,7 @@ use crate::pager::Pager;
 use crate::{Error, PageId, Result};
 
 /// A page with less in it than this looks for a neighbour to merge with.
-const UNDERFULL_BYTES: usize = node::CAPACITY_BYTES / 4;
+pub(super) const UNDERFULL_BYTES: usize = node::CAPACITY_BYTES / 4;
 
 /// Two pages merge if the result leaves room to grow, so that they do not split again
 /// at the next insertion.

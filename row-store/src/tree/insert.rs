@@ -35,7 +35,7 @@ pub(crate) fn check_lengths(key: &[u8], value: &[u8]) -> Result<()> {
 }
 
 /// Whether an entry's value stays in its leaf.
-fn is_inline(key: &[u8], value: &[u8]) -> bool {
+pub(super) fn is_inline(key: &[u8], value: &[u8]) -> bool {
     leaf::HEADER_BYTES + key.len() + value.len() <= leaf::CELL_BYTES_MAX
 }
 

@@ -12,13 +12,15 @@ pub(crate) mod node;
 mod path;
 mod read;
 mod relocate;
+mod sorted;
 
 pub(crate) use bulk::Builder;
 pub(crate) use check::{Check, PROBLEMS_MAX, check};
 pub(crate) use delete::{clear, delete};
-pub(crate) use insert::{Mode, Outcome, put};
+pub(crate) use insert::{Mode, Outcome, check_lengths, put};
 pub(crate) use read::{count_below, descend, locate, read_chain};
 pub(crate) use relocate::relocate;
+pub(crate) use sorted::apply_run;
 
 use crate::PageId;
 use crate::format::NO_PAGE;

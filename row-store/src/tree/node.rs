@@ -283,6 +283,22 @@ pub(crate) fn replace_cell(bytes: &mut PageBytes, index: usize, new: &[u8]) -> b
     true
 }
 
+/// Overwrites a leaf's inline value with one of the same length; `false` if the length differs.
+pub(crate) fn replace_value(bytes: &mut PageBytes, index: usize, value: &[u8]) -> bool {
+    let at = slot(bytes, index);
+    if get_u16(bytes, at + leaf::VALUE_BYTES) as usize != value.len() {
+        return false;
+    }
+    let value_at = at + leaf::HEADER_BYTES + get_u16(bytes, at + leaf::KEY_BYTES) as usize;
+    bytes[value_at..value_at + value.len()].copy_from_slice(value);
+    true
+}
+
+/// Whether the value of a leaf's cell is in a chain of overflow pages.
+pub(crate) fn overflows(bytes: &PageBytes, index: usize) -> bool {
+    get_u16(bytes, slot(bytes, index) + leaf::VALUE_BYTES) == leaf::OVERFLOWS
+}
+
 pub(crate) fn remove_cell(bytes: &mut PageBytes, index: usize) {
     let count = count(bytes);
     let at = slot(bytes, index);

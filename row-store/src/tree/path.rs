@@ -50,6 +50,18 @@ impl Path {
         self.pages[self.last]
     }
 
+    /// The first key that belongs to a later leaf; `None` in the last one.
+    pub(super) fn end(&self, pager: &mut Pager) -> Result<Option<Vec<u8>>> {
+        for step in (0..self.last).rev() {
+            let bytes = &pager.page(self.pages[step])?.bytes;
+            let next = self.cells[step] as usize + 1;
+            if next < node::count(bytes) {
+                return Ok(Some(node::inner_key(bytes, next).to_vec()));
+            }
+        }
+        Ok(None)
+    }
+
     /// Makes every page of the path the transaction's own, from the root down.
     pub(super) fn make_writable(&mut self, pager: &mut Pager, root: &mut Root) -> Result<()> {
         for step in 0..=self.last {

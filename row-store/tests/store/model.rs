@@ -95,7 +95,25 @@ fn change(transaction: &mut Transaction, model: &mut Model, random: &mut Random)
             entries.retain(|key, _| !(low.as_slice()..high.as_slice()).contains(&key.as_slice()));
             assert_eq!(removed as usize, before - entries.len());
         }
-        7..35 => {
+        7..10 => {
+            let mut changes = BTreeMap::new();
+            for _ in 0..random.below(300) {
+                let value = if random.below(3) > 0 { Some(random_value(random)) } else { None };
+                changes.insert(random_key(random), value);
+            }
+            let list: Vec<(&[u8], Option<&[u8]>)> =
+                changes.iter().map(|(key, value)| (key.as_slice(), value.as_deref())).collect();
+            transaction.apply(id, &list).expect("apply");
+            let entries = model.trees.get_mut(&tree).expect("exists");
+            for (key, value) in changes {
+                match value {
+                    Some(value) => drop(entries.insert(key, value)),
+                    None => drop(entries.remove(&key)),
+                }
+            }
+            assert_eq!(transaction.count(id), Ok(entries.len() as u64));
+        }
+        10..35 => {
             let (key, entries) = (random_key(random), model.trees.get_mut(&tree).expect("exists"));
             assert_eq!(transaction.delete(id, &key).expect("delete"), entries.remove(&key).is_some());
         }
