@@ -1,8 +1,8 @@
 //! The first rows of an order: a bounded number is kept.
 //!
-//! Rows are gathered until there are twice as many as wanted, then sorted and cut. From
-//! then on a row whose first key comes after that of the last kept row is dropped
-//! without being gathered, which soon is nearly every row.
+//! Rows are gathered until there are twice as many as wanted, then sorted and cut. A row
+//! whose first key comes after that of the last one kept, or of as many in a batch as
+//! are wanted, is dropped without being gathered, which soon is nearly every row.
 
 use super::full::SortOperator;
 use super::order::{Order, coarse};
@@ -42,11 +42,22 @@ impl TopOperator {
         self.limit + self.offset
     }
 
+    /// As many rows of a batch as are wanted come before or with the last of them, so
+    /// nothing after that is.
+    fn lower_threshold(&mut self, words: &[u64]) {
+        let mut possible: Vec<u64> = words.iter().copied().filter(|word| *word <= self.threshold).collect();
+        if possible.len() > self.wanted() {
+            let (_, last, _) = possible.select_nth_unstable(self.wanted() - 1);
+            self.threshold = *last;
+        }
+    }
+
     fn take(&mut self, sort: &mut SortOperator, batch: &Batch) -> Result<()> {
         let batch = sort.rows.widen(batch)?;
         match sort.rows.keys.first() {
-            Some(key) if self.threshold < u64::MAX => {
+            Some(key) if self.threshold < u64::MAX || batch.rows > self.wanted() => {
                 let words = coarse(&batch.columns[key.column], key);
+                self.lower_threshold(&words);
                 let mut kept = Vec::new();
                 for (row, word) in words.iter().enumerate() {
                     if *word <= self.threshold {
