@@ -8,12 +8,18 @@ use gingham_plan::{Catalog, ColumnStatistics, Storage, TableId, TableStatistics}
 use gingham_row_store::{Direction, Read};
 use gingham_types::{Value, compare_values};
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// Rows looked at for the statistics of a table that has no row groups.
+/// Rows looked at for the statistics of a table that has no row groups …
 const SAMPLE_ROWS: usize = 4096;
+/// … and at the other end, for the greatest key.
+const SAMPLE_ROWS_LAST: usize = 64;
+/// Bytes of rows after which the sample is large enough: long texts are slow to read.
+const SAMPLE_BYTES: usize = 1 << 20;
+/// A longer text bounds nothing: the planner gets every bound with each catalog.
+const BOUND_BYTES_MAX: usize = 256;
 
 /// The catalog made last, and what it was made from.
 #[derive(Default)]
@@ -34,8 +40,8 @@ impl StatisticsCache {
         let mut moved = Vec::new();
         for table in schema.tables() {
             let size = size(read, table)?;
-            let known = self.made_from.get(&table.id()).copied().filter(|_| self.catalog.is_some());
-            if schema_moved || known.is_none_or(|known| has_moved(known, size)) {
+            let known = self.made_from.get(&table.id()).copied().filter(|_| self.describes(table));
+            if known.is_none_or(|known| has_moved(known, size)) {
                 moved.push(table.id());
                 sizes.insert(table.id(), size);
             } else if let Some(known) = known {
@@ -59,6 +65,13 @@ impl StatisticsCache {
         self.made_from = sizes;
         let catalog = schema.catalog(self.version, |table| collected.remove(&table.id()).unwrap_or_default());
         Ok(Arc::clone(self.catalog.insert(Arc::new(catalog))))
+    }
+
+    /// Whether the catalog made last is of this very table: the number of one whose
+    /// creation was rolled back is given again.
+    fn describes(&self, table: &Table) -> bool {
+        let known = self.catalog.as_ref().and_then(|catalog| catalog.table_by_id(table.id()));
+        known.is_some_and(|known| known.name == table.record.name && known.columns == table.record.columns)
     }
 }
 
@@ -105,41 +118,99 @@ fn collect(read: &dyn Read, table: &Table) -> Result<TableStatistics> {
 
 /// Statistics from the first rows and, for the key's first column, from both ends.
 fn sample(read: &dyn Read, table: &Table) -> Result<Vec<ColumnStatistics>> {
-    let types = table.row_layout.types();
     let total = read.count(table.rows_tree())?;
-    let mut columns = vec![ColumnStatistics::default(); types.len()];
-    let mut values: Vec<HashSet<String>> = vec![HashSet::new(); types.len()];
-    let mut bytes = vec![0usize; types.len()];
+    let mut columns: Vec<Sample> = table.row_layout.types().iter().map(|_| Sample::default()).collect();
     let mut rows = 0u64;
-    for direction in [Direction::Forward, Direction::Reverse] {
+    for (direction, wanted) in [(Direction::Forward, SAMPLE_ROWS), (Direction::Reverse, SAMPLE_ROWS_LAST)] {
         let mut cursor = read.cursor(table.rows_tree(), Bound::Unbounded, Bound::Unbounded, direction)?;
-        let wanted = if direction == Direction::Forward { SAMPLE_ROWS } else { SAMPLE_ROWS.min(64) };
+        let mut bytes = 0;
         for _ in 0..wanted {
             let Some((_, row)) = cursor.next()? else { break };
             rows += 1;
-            for (ordinal, value) in table.row_layout.decode_all(row)?.into_iter().enumerate() {
-                let column = &mut columns[ordinal];
-                if value.is_null() {
-                    column.nulls += 1;
-                    continue;
-                }
-                let text = value.to_string();
-                bytes[ordinal] += text.len().min(16);
-                values[ordinal].insert(text);
-                widen(&mut column.min, &value, Ordering::Less);
-                widen(&mut column.max, &value, Ordering::Greater);
+            let reader = table.row_layout.reader(row)?;
+            for (ordinal, column) in columns.iter_mut().enumerate() {
+                column.add(reader.value(ordinal)?);
+            }
+            bytes += row.len();
+            if bytes > SAMPLE_BYTES {
+                break;
             }
         }
     }
-    for (ordinal, column) in columns.iter_mut().enumerate() {
-        let distinct = values[ordinal].len() as u64;
+    Ok(columns.into_iter().map(|column| column.finish(rows, total)).collect())
+}
+
+/// What a sample tells of one column.
+#[derive(Default)]
+struct Sample {
+    statistics: ColumnStatistics,
+    /// A number for each value that is not NULL, the same for equal ones.
+    hashes: Vec<u64>,
+    bytes: usize,
+    /// A value was too long to be a bound.
+    unbounded: bool,
+}
+
+impl Sample {
+    fn add(&mut self, value: Value) {
+        let text;
+        let (hash, bytes) = match &value {
+            Value::Null => {
+                self.statistics.nulls += 1;
+                return;
+            }
+            Value::Int(value) => (mixed(0, *value as u64), decimal_digits(*value)),
+            Value::Text(text) => (hash_of(text.as_bytes()), text.len()),
+            Value::Blob(bytes) => (hash_of(bytes), bytes.len()),
+            other => {
+                text = other.to_string();
+                (hash_of(text.as_bytes()), text.len())
+            }
+        };
+        self.hashes.push(hash);
+        self.bytes += bytes.min(16);
+        if matches!(value, Value::Text(_) | Value::Blob(_)) && bytes > BOUND_BYTES_MAX {
+            self.unbounded = true;
+            return;
+        }
+        widen(&mut self.statistics.min, &value, Ordering::Less);
+        widen(&mut self.statistics.max, &value, Ordering::Greater);
+    }
+
+    /// The statistics of `total` rows, of which `rows` were looked at.
+    fn finish(self, rows: u64, total: u64) -> ColumnStatistics {
+        let Self { mut statistics, mut hashes, bytes, unbounded } = self;
+        hashes.sort_unstable();
+        hashes.dedup();
+        let distinct = hashes.len() as u64;
         // A column that hardly repeats in the sample is taken to grow with the table.
         let repeats_little = distinct * 10 > rows * 9;
-        column.distinct = if repeats_little { distinct * total.max(1) / rows.max(1) } else { distinct };
-        column.nulls = column.nulls * total / rows.max(1);
-        column.bytes_mean = bytes[ordinal] as f32 / rows.max(1) as f32;
+        statistics.distinct = if repeats_little { distinct * total.max(1) / rows.max(1) } else { distinct };
+        statistics.nulls = statistics.nulls * total / rows.max(1);
+        statistics.bytes_mean = bytes as f32 / rows.max(1) as f32;
+        if unbounded {
+            (statistics.min, statistics.max) = (None, None);
+        }
+        statistics
     }
-    Ok(columns)
+}
+
+/// Bytes of a number in decimal notation.
+fn decimal_digits(value: i64) -> usize {
+    value.unsigned_abs().checked_ilog10().unwrap_or(0) as usize + 1 + usize::from(value < 0)
+}
+
+/// One step of a multiplicative hash; the finalizer is `SplitMix64`'s.
+fn mixed(hash: u64, word: u64) -> u64 {
+    let word = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word ^ (word >> 27)
+}
+
+fn hash_of(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(bytes.len() as u64, |hash, word| mixed(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(hash, |hash, byte| mixed(hash, u64::from(*byte)))
 }
 
 fn widen(bound: &mut Option<Value>, value: &Value, order: Ordering) {
