@@ -3,7 +3,6 @@
 use crate::error::Result;
 use crate::schema::Table;
 use gingham_row_store::key::KeyLayout;
-use gingham_row_store::row::{RowLayout, RowReader};
 use gingham_types::{SqlType, Value};
 
 /// Turns an index's entries into rows of the indexed columns and the primary key's.
@@ -12,8 +11,7 @@ pub(crate) struct EntryReader {
     ordinals: Vec<Option<usize>>,
     /// The primary key behind the indexed columns; none for row ids.
     key_layout: Option<KeyLayout>,
-    row_layout: RowLayout,
-    row: Vec<u8>,
+    values: Vec<Value>,
 }
 
 impl EntryReader {
@@ -28,10 +26,8 @@ impl EntryReader {
         if !columns.iter().all(|c| ordinals.contains(&Some(*c)) && all[*c] != SqlType::Double) {
             return None;
         }
-        let indexed = index.layout.columns().iter().map(|column| column.sql_type);
-        let types: Vec<SqlType> = indexed.chain(key.iter().map(|c| all[*c])).collect();
         let key_layout = (!key.is_empty()).then(|| table.key_layout.clone());
-        Some(Self { ordinals, key_layout, row_layout: RowLayout::new(&types), row: Vec::new() })
+        Some(Self { ordinals, key_layout, values: Vec::new() })
     }
 
     /// Where a table's column is in the rows that are read.
@@ -39,14 +35,13 @@ impl EntryReader {
         self.ordinals.iter().position(|c| *c == Some(ordinal)).unwrap_or(ordinal)
     }
 
-    /// The row of an entry, and how many bytes come before its locator.
-    pub(crate) fn read(&mut self, entry: &KeyLayout, key: &[u8]) -> Result<(RowReader<'_>, usize)> {
-        let (mut values, values_bytes): (Vec<Value>, usize) = entry.decode(key)?;
+    /// The values of an entry, and how many bytes come before its locator.
+    pub(crate) fn read(&mut self, entry: &KeyLayout, key: &[u8]) -> Result<(&[Value], usize)> {
+        self.values.clear();
+        let values_bytes = entry.decode_into(key, &mut self.values)?;
         if let Some(layout) = &self.key_layout {
-            values.extend(layout.decode(&key[values_bytes..])?.0);
+            layout.decode_into(&key[values_bytes..], &mut self.values)?;
         }
-        self.row.clear();
-        self.row_layout.encode(&values, &mut self.row)?;
-        Ok((self.row_layout.reader(&self.row)?, values_bytes))
+        Ok((&self.values, values_bytes))
     }
 }

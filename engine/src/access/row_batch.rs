@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use gingham_column_store::vector::{Batch, Data, Dictionary, TextVector, Vector};
 use gingham_plan::SqlError;
 use gingham_row_store::row::RowReader;
-use gingham_types::SqlType;
+use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 
 /// Vectors under construction, one for each column that is wanted.
@@ -19,6 +19,22 @@ struct Column {
     values: Values,
     /// Kept from the first NULL on.
     validity: Option<Vec<bool>>,
+}
+
+impl Column {
+    /// Notes whether the value added to so many before it is not NULL.
+    #[inline]
+    fn note(&mut self, valid: bool, rows: usize) {
+        match &mut self.validity {
+            Some(validity) => validity.push(valid),
+            None if valid => {}
+            None => {
+                let mut validity = vec![true; rows];
+                validity.push(false);
+                self.validity = Some(validity);
+            }
+        }
+    }
 }
 
 enum Values {
@@ -70,16 +86,21 @@ impl RowBatch {
     pub(crate) fn push(&mut self, reader: &RowReader<'_>, locator: &[u8]) -> Result<()> {
         for column in &mut self.columns {
             let valid = column.values.push(reader, column.ordinal)?;
-            match &mut column.validity {
-                Some(validity) => validity.push(valid),
-                None if valid => {}
-                None => {
-                    let mut validity = vec![true; self.rows];
-                    validity.push(false);
-                    column.validity = Some(validity);
-                }
-            }
+            column.note(valid, self.rows);
         }
+        self.end_row(locator)
+    }
+
+    /// Adds a row that is given by its values, in the order of the ordinals.
+    pub(crate) fn push_values(&mut self, values: &[Value], locator: &[u8]) -> Result<()> {
+        for column in &mut self.columns {
+            let valid = column.values.push_value(values.get(column.ordinal).unwrap_or(&Value::Null))?;
+            column.note(valid, self.rows);
+        }
+        self.end_row(locator)
+    }
+
+    fn end_row(&mut self, locator: &[u8]) -> Result<()> {
         if let Some(locators) = &mut self.locators {
             locators.push(locator)?;
         }
@@ -102,6 +123,12 @@ impl RowBatch {
     }
 }
 
+fn add<T: Default>(values: &mut Vec<T>, value: Option<T>) -> bool {
+    let valid = value.is_some();
+    values.push(value.unwrap_or_default());
+    valid
+}
+
 impl Values {
     fn new(ty: SqlType) -> Self {
         match ty {
@@ -116,11 +143,6 @@ impl Values {
 
     /// Adds the value of a column; whether it was not NULL.
     fn push(&mut self, reader: &RowReader<'_>, ordinal: usize) -> Result<bool> {
-        fn add<T: Default>(values: &mut Vec<T>, value: Option<T>) -> bool {
-            let valid = value.is_some();
-            values.push(value.unwrap_or_default());
-            valid
-        }
         Ok(match self {
             Self::Boolean(values) => add(values, reader.boolean(ordinal)),
             Self::Int32(values) => match reader.int(ordinal).map(i32::try_from).transpose() {
@@ -128,19 +150,7 @@ impl Values {
                 Err(_) => return Err(Error::Corrupt("an INTEGER is out of range".into())),
             },
             Self::Int64(values) => add(values, reader.int(ordinal)),
-            Self::Decimal(values) => {
-                let value = reader.decimal(ordinal);
-                match value.map(i64::try_from).transpose() {
-                    Ok(value) => add(values, value),
-                    Err(_) => {
-                        let mut wide: Vec<i128> = values.iter().map(|v| i128::from(*v)).collect();
-                        let valid = add(&mut wide, value);
-                        *self = Self::Int128(wide);
-                        valid
-                    }
-                }
-            }
-            Self::Int128(values) => add(values, reader.decimal(ordinal)),
+            Self::Decimal(_) | Self::Int128(_) => self.push_decimal(reader.decimal(ordinal)),
             Self::Double(values) => add(values, reader.double(ordinal)),
             Self::Text(text) => {
                 let value = reader.bytes(ordinal);
@@ -148,6 +158,51 @@ impl Values {
                 value.is_some()
             }
         })
+    }
+
+    /// As [`Values::push`] with the value itself, which is of the column's type.
+    fn push_value(&mut self, value: &Value) -> Result<bool> {
+        Ok(match (self, value) {
+            (Self::Text(text), value) => {
+                let bytes = match value {
+                    Value::Text(text) => text.as_bytes(),
+                    Value::Blob(bytes) => bytes,
+                    _ => &[],
+                };
+                text.push(bytes)?;
+                !value.is_null()
+            }
+            (Self::Int32(values), Value::Int(value)) => match i32::try_from(*value) {
+                Ok(value) => add(values, Some(value)),
+                Err(_) => return Err(Error::Corrupt("an INTEGER is out of range".into())),
+            },
+            (Self::Int32(values), Value::Date(value)) => add(values, Some(*value)),
+            (Self::Int32(values), _) => add(values, None),
+            (Self::Int64(values), Value::Int(value) | Value::Timestamp(value)) => add(values, Some(*value)),
+            (Self::Int64(values), _) => add(values, None),
+            (Self::Boolean(values), Value::Boolean(value)) => add(values, Some(*value)),
+            (Self::Boolean(values), _) => add(values, None),
+            (Self::Double(values), Value::Double(value)) => add(values, Some(*value)),
+            (Self::Double(values), _) => add(values, None),
+            (decimals, Value::Decimal { unscaled, .. }) => decimals.push_decimal(Some(*unscaled)),
+            (decimals, _) => decimals.push_decimal(None),
+        })
+    }
+
+    fn push_decimal(&mut self, value: Option<i128>) -> bool {
+        match self {
+            Self::Decimal(values) => match value.map(i64::try_from).transpose() {
+                Ok(value) => add(values, value),
+                Err(_) => {
+                    let mut wide: Vec<i128> = values.iter().map(|v| i128::from(*v)).collect();
+                    let valid = add(&mut wide, value);
+                    *self = Self::Int128(wide);
+                    valid
+                }
+            },
+            Self::Int128(values) => add(values, value),
+            _ => false,
+        }
     }
 
     /// The values so far; wide decimals start narrow again.

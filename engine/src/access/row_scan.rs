@@ -156,8 +156,8 @@ impl RowScan {
                 Some(position) => {
                     let entry = &self.plan.table.indexes[position].layout;
                     if let Some(entries) = &mut self.entries {
-                        let (row, values_bytes) = entries.read(entry, key)?;
-                        self.batch.push(&row, &key[values_bytes..])?;
+                        let (values, values_bytes) = entries.read(entry, key)?;
+                        self.batch.push_values(values, &key[values_bytes..])?;
                         continue;
                     }
                     let locator = &key[entry.encoded_bytes(key)?..];

@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Index, IndexRecord, Table, TableRecord, Trees};
 use crate::statement::Rows;
-use crate::table::fill_index;
+use crate::table::{NewEntries, build_index};
 use gingham_column_store::source::{Step, Tables};
 use gingham_plan::{
     ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, SqlError, Storage, TableId, ViewInfo,
@@ -159,7 +159,7 @@ pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exis
     done()
 }
 
-pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
+pub(crate) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
     let schema = connection.write_schema();
     if schema.index(&create.name).is_some() {
         return if create.if_not_exists { done() } else { Err(exists("index", &create.name)) };
@@ -168,7 +168,11 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
         .table_by_id(create.table)
         .cloned()
         .ok_or_else(|| Error::Sql(SqlError::internal("the plan names a table that is gone")))?;
-    let rows = read_all(connection, &table)?;
+    // Row groups are read as they were before the table has the index.
+    let from_groups = match table.record.storage {
+        Storage::Column => Some(read_all(connection, &table)?),
+        _ => None,
+    };
     connection.with_schema(|schema, writer| {
         let info = IndexInfo {
             id: IndexId(schema.take_id()),
@@ -184,7 +188,15 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
             .indexes
             .last()
             .ok_or_else(|| Error::Sql(SqlError::internal("the new index is missing from its table")))?;
-        match fill_index(writer.transaction, index, &mut rows.into_iter().map(Ok))? {
+        let refused = match from_groups {
+            None => build_index(writer.transaction, &table, index)?,
+            Some(rows) => {
+                let mut entries = NewEntries::default();
+                rows.iter().try_for_each(|(locator, row)| entries.push(index, locator, row))?;
+                entries.build(writer.transaction, index)?
+            }
+        };
+        match refused {
             None => Ok(()),
             Some(values) => {
                 let values: Vec<String> = values.iter().map(ToString::to_string).collect();

@@ -178,17 +178,17 @@ pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &
     let mut changes = 0;
     connection.with_writer(|writer| {
         while let Some(batch) = batches.take_next()? {
+            let mut rows = Vec::with_capacity(batch.rows);
             for row in 0..batch.rows {
                 let locator = locator(&batch, row)?;
-                if !seen.insert(locator.clone()) {
-                    continue;
+                if seen.insert(locator.clone()) {
+                    rows.push((locator, values(&batch, types, row)));
                 }
-                let row = values(&batch, types, row);
-                writer.delete(&table, &locator, &row)?;
-                changes += 1;
-                if !delete.returning.is_empty() {
-                    old.push(row);
-                }
+            }
+            writer.delete_all(&table, &rows)?;
+            changes += rows.len() as u64;
+            if !delete.returning.is_empty() {
+                old.extend(rows.into_iter().map(|(_, row)| row));
             }
         }
         Ok(())

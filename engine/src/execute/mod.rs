@@ -11,6 +11,7 @@ mod settings;
 mod vacuum;
 
 pub(crate) use bulk::refuse_value;
+pub(crate) use definition::create_index;
 pub(crate) use query::run_prepared;
 
 use crate::connection::Connection;

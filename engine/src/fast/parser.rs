@@ -1,11 +1,12 @@
 //! The grammar of the small shapes.
 //!
 //! ```text
-//! SELECT (* | count(*) | min(c) | max(c) | column, …) FROM t
+//! SELECT (* | column, … | count(*) | (count | sum | min | max)(column), …) FROM t
 //!     [WHERE c op v AND …] [ORDER BY c [ASC|DESC]] [LIMIT v]
 //! INSERT INTO t [(column, …)] VALUES (v, …), …
-//! UPDATE t SET column = v | column ± v, … WHERE c = v AND …
+//! UPDATE t SET column = v | column ± v, … WHERE c op v AND …
 //! DELETE FROM t WHERE c op v AND …
+//! CREATE [UNIQUE] INDEX [IF NOT EXISTS] i ON t (column [ASC|DESC], …)
 //! BEGIN | COMMIT | ROLLBACK
 //! ```
 //! `op` is `= < <= > >=`, BETWEEN or IN (v, …), `v` a literal or parameter.
@@ -20,6 +21,7 @@ pub(super) enum Shape {
     Insert { table: String, columns: Vec<String>, rows: Vec<Vec<Operand>> },
     Update { table: String, assignments: Vec<(String, Assignment)>, conditions: Vec<Condition> },
     Delete { table: String, conditions: Vec<Condition> },
+    CreateIndex(NewIndex),
     Begin,
     Commit,
     Rollback,
@@ -38,10 +40,44 @@ pub(super) struct Select {
 #[derive(Debug, PartialEq)]
 pub(super) enum Columns {
     All,
-    Count,
-    /// `min(c)`, or with `true` `max(c)`.
-    Extreme(String, bool),
+    Calls(Vec<Call>),
     Named(Vec<String>),
+}
+
+/// An aggregate function of a column; of none it is `count(*)`.
+#[derive(Debug, PartialEq)]
+pub(super) struct Call {
+    pub(super) function: Function,
+    pub(super) column: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Function {
+    Count,
+    Sum,
+    Min,
+    Max,
+}
+
+impl Function {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Count => "count",
+            Self::Sum => "sum",
+            Self::Min => "min",
+            Self::Max => "max",
+        }
+    }
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) struct NewIndex {
+    pub(super) name: String,
+    pub(super) table: String,
+    /// Columns, and whether descending.
+    pub(super) columns: Vec<(String, bool)>,
+    pub(super) unique: bool,
+    pub(super) if_not_exists: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +120,7 @@ const RESERVED: [&str; 32] = [
 ];
 
 /// First words of the small shapes.
-const STATEMENTS: [&str; 7] = ["select", "insert", "update", "delete", "begin", "commit", "rollback"];
+const STATEMENTS: [&str; 8] = ["select", "insert", "update", "delete", "create", "begin", "commit", "rollback"];
 
 pub(super) fn parse(sql: &str) -> Option<Shape> {
     // A look at the first word spares tokenizing what cannot match.
@@ -187,6 +223,7 @@ impl<'a> Parser<'a> {
                     let table = self.name()?;
                     Some(Shape::Delete { table, conditions: self.conditions()? })
                 }
+                "create" => self.create_index().map(Shape::CreateIndex),
                 "begin" => Some(Shape::Begin),
                 "commit" => Some(Shape::Commit),
                 "rollback" => Some(Shape::Rollback),
@@ -199,15 +236,8 @@ impl<'a> Parser<'a> {
     fn select(&mut self) -> Option<Select> {
         let columns = if self.take_symbol("*") {
             Columns::All
-        } else if let [Token::Name(function, false), Token::Symbol("("), ..] = self.tokens {
-            self.tokens = &self.tokens[2..];
-            let columns = match function.as_str() {
-                "count" => self.symbol("*").map(|()| Columns::Count)?,
-                "min" | "max" => Columns::Extreme(self.name()?, function == "max"),
-                _ => return None,
-            };
-            self.symbol(")")?;
-            columns
+        } else if let [_, Token::Symbol("("), ..] = self.tokens {
+            Columns::Calls(self.list(Self::call)?)
         } else {
             Columns::Named(self.list(Self::name)?)
         };
@@ -216,17 +246,51 @@ impl<'a> Parser<'a> {
         let conditions = if self.at_word("where") { self.conditions()? } else { Vec::new() };
         let order = if self.take_word("order") {
             self.word("by")?;
-            let column = self.name()?;
-            let descending = self.take_word("desc");
-            if !descending {
-                self.take_word("asc");
-            }
-            Some((column, descending))
+            Some((self.name()?, self.descends()))
         } else {
             None
         };
         let limit = if self.take_word("limit") { Some(self.operand()?) } else { None };
         Some(Select { columns, table, conditions, order, limit })
+    }
+
+    /// `[ASC|DESC]`
+    fn descends(&mut self) -> bool {
+        self.take_word("desc") || {
+            self.take_word("asc");
+            false
+        }
+    }
+
+    fn call(&mut self) -> Option<Call> {
+        let Token::Name(word, false) = self.next()? else { return None };
+        let all = [Function::Count, Function::Sum, Function::Min, Function::Max];
+        let function = all.into_iter().find(|function| function.name() == word)?;
+        self.symbol("(")?;
+        let counts_rows = function == Function::Count && self.take_symbol("*");
+        let column = if counts_rows { None } else { Some(self.name()?) };
+        self.symbol(")")?;
+        Some(Call { function, column })
+    }
+
+    fn create_index(&mut self) -> Option<NewIndex> {
+        let unique = self.take_word("unique");
+        self.word("index")?;
+        let if_not_exists = self.take_word("if");
+        if if_not_exists {
+            self.word("not")?;
+            self.word("exists")?;
+        }
+        if self.at_word("concurrently") {
+            return None;
+        }
+        let name = self.name()?;
+        self.word("on")?;
+        let table = self.name()?;
+        self.symbol("(")?;
+        let columns = self.list(|parser| Some((parser.name()?, parser.descends())))?;
+        self.symbol(")")?;
+        Some(NewIndex { name, table, columns, unique, if_not_exists })
     }
 
     fn insert(&mut self) -> Option<Shape> {
@@ -319,6 +383,10 @@ mod tests {
             "select count(*) from t",
             "select count(*) from t where k >= ? and k < ?",
             "select max(k) from t",
+            "select count(*), sum(k), max(a), count(a) from t where k > 1",
+            "update t set v = v + 1 where k <= 100 and k > 3",
+            "create index i on t (a, b desc)",
+            "create unique index if not exists i on t (a asc)",
             "select * from t where k in (1, ?, 3)",
             "delete from t where k between 1 and 2",
             "insert into t values (?, ?), (1, 'x')",
@@ -341,8 +409,14 @@ mod tests {
             "select * from t where a = 1 or b = 2",
             "select * from t where a = b",
             "select distinct a from t",
-            "select max(a), min(a) from t",
-            "select sum(a) from t",
+            "select max(a), b from t",
+            "select sum(distinct a) from t",
+            "select avg(a) from t",
+            "create index on t (a)",
+            "create index concurrently i on t (a)",
+            "create index i on t (lower(a))",
+            "create index i on t (a) where b = 1",
+            "create table i (a integer)",
             "select * from t where a in ()",
             "select * from t where a in (select 1)",
             "select a from t group by a",

@@ -1,11 +1,12 @@
 //! Small shapes bound to a table: names looked up, the key condition recognized.
 
-use super::parser::{Assignment, Columns, Comparison, Condition, Operand, Select, Shape};
+use super::aggregate::Aggregate;
+use super::parser::{Assignment, Call, Columns, Comparison, Condition, Function, NewIndex, Operand, Select, Shape};
 use super::path::{self, Path, Wanted};
 use crate::error::Result;
 use crate::schema::{Schema, Table};
 use crate::values::compare_parameter;
-use gingham_plan::{OutputColumn, RouteSetting, Storage};
+use gingham_plan::{CreateIndex, OutputColumn, RouteSetting, Storage};
 use gingham_types::{SqlType, Value, cast, compare_values};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -39,6 +40,12 @@ pub(crate) enum Program {
         column: usize,
         name: &'static str,
     },
+    /// Functions of the rows along a key.
+    Aggregate {
+        table: Arc<Table>,
+        path: Path,
+        aggregates: Vec<Aggregate>,
+    },
     /// Rows to add, a value for each column.
     Insert {
         table: Arc<Table>,
@@ -48,6 +55,12 @@ pub(crate) enum Program {
     Update {
         table: Arc<Table>,
         key: Vec<Argument>,
+        assignments: Vec<(usize, NewValue)>,
+    },
+    /// The rows along a key to change.
+    UpdateAll {
+        table: Arc<Table>,
+        path: Path,
         assignments: Vec<(usize, NewValue)>,
     },
     /// One row to remove.
@@ -60,6 +73,7 @@ pub(crate) enum Program {
         table: Arc<Table>,
         path: Path,
     },
+    CreateIndex(CreateIndex),
     Begin,
     Commit,
     Rollback,
@@ -107,6 +121,9 @@ impl Program {
                 let column = &table.record.columns[*column];
                 vec![OutputColumn { name: format!("{name}({})", column.name), ty: column.ty }]
             }
+            Self::Aggregate { table, aggregates, .. } => {
+                aggregates.iter().map(|aggregate| aggregate.output(table)).collect()
+            }
             _ => Vec::new(),
         }
     }
@@ -121,7 +138,6 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
         }
         Shape::Update { table, assignments, conditions } => {
             let table = row_table(schema, &table)?;
-            let key = bind_key(&table, &conditions)?;
             let assignments = assignments
                 .into_iter()
                 .map(|(name, assignment)| {
@@ -132,7 +148,14 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
             let mut seen: Vec<usize> = assignments.iter().map(|(c, _)| *c).collect();
             seen.sort_unstable();
             seen.dedup();
-            (seen.len() == assignments.len()).then_some(Program::Update { table, key, assignments })
+            if seen.len() < assignments.len() {
+                return None;
+            }
+            if let Some(key) = bind_key(&table, &conditions) {
+                return Some(Program::Update { table, key, assignments });
+            }
+            let path = path::find(&table, &conditions, Wanted::default())?;
+            Some(Program::UpdateAll { table, path, assignments })
         }
         Shape::Delete { table, conditions } => {
             let table = row_table(schema, &table)?;
@@ -142,6 +165,7 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
             let path = path::find(&table, &conditions, Wanted::default())?;
             Some(Program::DeleteAll { table, path })
         }
+        Shape::CreateIndex(index) => bind_index(index, schema).map(Program::CreateIndex),
         Shape::Begin => Some(Program::Begin),
         Shape::Commit => Some(Program::Commit),
         Shape::Rollback => Some(Program::Rollback),
@@ -162,21 +186,7 @@ fn bind_select(select: Select, schema: &Schema, route: RouteSetting) -> Option<P
     let column_of = |name: &String| table.record.columns.iter().position(|c| c.name == *name);
     let is_bare = select.order.is_none() && select.limit.is_none();
     let columns = match &select.columns {
-        Columns::Count => {
-            let path = path::find(&table, &select.conditions, Wanted { whole_index: true, ..Wanted::default() });
-            let path = if select.conditions.is_empty() { Some(Path::everything()) } else { path };
-            return path.filter(|_| is_bare).map(|path| Program::Count { table, path });
-        }
-        Columns::Extreme(name, greatest) => {
-            let column = column_of(name)?;
-            // A DOUBLE's key does not tell -0 from 0.
-            if !is_bare || table.record.columns[column].ty == SqlType::Double {
-                return None;
-            }
-            let wanted = Wanted { order: Some((column, *greatest)), not_null: true, whole_index: true };
-            let path = path::find(&table, &select.conditions, wanted)?;
-            return Some(Program::Extreme { table, path, column, name: if *greatest { "max" } else { "min" } });
-        }
+        Columns::Calls(calls) => return if is_bare { bind_calls(table, calls, &select.conditions) } else { None },
         Columns::All => (0..table.record.columns.len()).collect(),
         Columns::Named(names) => names.iter().map(column_of).collect::<Option<Vec<usize>>>()?,
     };
@@ -198,6 +208,44 @@ fn bind_select(select: Select, schema: &Schema, route: RouteSetting) -> Option<P
     let wanted = Wanted { order, not_null: false, whole_index: limit.is_some() };
     let path = path::find(&table, &select.conditions, wanted)?;
     Some(Program::Scan { table, path, columns, limit })
+}
+
+fn bind_calls(table: Arc<Table>, calls: &[Call], conditions: &[Condition]) -> Option<Program> {
+    if let [Call { function, column }] = calls {
+        let Some(name) = column else {
+            let path = path::find(&table, conditions, Wanted { whole_index: true, ..Wanted::default() });
+            let path = if conditions.is_empty() { Some(Path::everything()) } else { path };
+            return path.map(|path| Program::Count { table, path });
+        };
+        let column = table.record.columns.iter().position(|c| c.name == *name)?;
+        // A DOUBLE's key does not tell -0 from 0.
+        if matches!(function, Function::Min | Function::Max) && table.record.columns[column].ty != SqlType::Double {
+            let wanted =
+                Wanted { order: Some((column, *function == Function::Max)), not_null: true, whole_index: true };
+            if let Some(path) = path::find(&table, conditions, wanted) {
+                return Some(Program::Extreme { table, path, column, name: function.name() });
+            }
+        }
+    }
+    // All rows are for the column store.
+    if conditions.is_empty() {
+        return None;
+    }
+    let aggregates = calls.iter().map(|call| Aggregate::bind(call, &table)).collect::<Option<Vec<_>>>()?;
+    let repeats = (1..aggregates.len()).any(|at| aggregates[..at].contains(&aggregates[at]));
+    let path = path::find(&table, conditions, Wanted::default()).filter(|_| !repeats)?;
+    Some(Program::Aggregate { table, path, aggregates })
+}
+
+/// An index over columns, if its name is free: the planner words the refusal.
+fn bind_index(index: NewIndex, schema: &Schema) -> Option<CreateIndex> {
+    let NewIndex { name, table, columns, unique, if_not_exists } = index;
+    let table = schema.table(&table).filter(|_| schema.index(&name).is_none())?;
+    let column = |(name, descending): (String, bool)| {
+        Some((table.record.columns.iter().position(|c| c.name == name)?, descending))
+    };
+    let columns = columns.into_iter().map(column).collect::<Option<Vec<_>>>()?;
+    Some(CreateIndex { name, table: table.id(), columns, special: None, unique, if_not_exists })
 }
 
 /// The key's values, if the conditions are one equality for each of its columns.

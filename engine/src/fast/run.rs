@@ -1,5 +1,6 @@
 //! Running small-shape programs.
 
+use super::aggregate;
 use super::path::Path;
 use super::program::{Argument, NewValue, Program};
 use crate::access::{RowBatch, RowScan, RowScanPlan, View};
@@ -20,6 +21,8 @@ const FETCHED_MIN: u64 = 1024;
 /// … and more where they are at most one in so many: a row fetched costs about as much as
 /// this many scanned in a columnar copy.
 const ROWS_PER_FETCH: u64 = 64;
+/// As [`ROWS_PER_FETCH`] for rows that are read one after the other.
+const ROWS_PER_READ: u64 = 16;
 /// Rows whose keys are collected before they are deleted.
 const DELETED_AT_ONCE: usize = 1024;
 
@@ -78,6 +81,12 @@ pub(crate) fn run(program: &Program, parameters: &[Value], shared: &Arc<Shared>,
             let null = Vector::constant(&Value::Null, table.row_layout.types()[*column], 1);
             Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(null)], 1))))
         }
+        Program::Aggregate { table, path, aggregates } => {
+            let columns = aggregates.iter().filter_map(aggregate::Aggregate::column).collect();
+            let plan = scan_plan(shared, table, columns, None);
+            let scan = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+            Ok(ProgramResult::Batch(Some(aggregate::run(aggregates, scan)?)))
+        }
         _ => Err(SqlError::internal("a program that writes was run as a query").into()),
     }
 }
@@ -106,16 +115,21 @@ fn count(table: &Table, path: &Path, parameters: &[Value], view: &View) -> Resul
 }
 
 impl Program {
-    /// Whether the program would fetch so many rows through an index that a plan, which
-    /// knows of the columnar copy, is better.
+    /// Whether the program would read so many rows, through an index or for an aggregate,
+    /// that a plan, which knows of the columnar copy, is better.
     pub(crate) fn is_dear(&self, parameters: &[Value], view: &View) -> Result<bool> {
-        let Self::Scan { table, path, limit: None, .. } = self else { return Ok(false) };
-        if path.index.is_none() || path.is_point || table.record.storage != Storage::Hybrid {
+        let (table, path, rows_per_row) = match self {
+            Self::Scan { table, path, limit: None, .. } if path.index.is_some() => (table, path, ROWS_PER_FETCH),
+            Self::Aggregate { table, path, .. } if path.index.is_some() => (table, path, ROWS_PER_FETCH),
+            Self::Aggregate { table, path, .. } => (table, path, ROWS_PER_READ),
+            _ => return Ok(false),
+        };
+        if path.is_point || table.record.storage != Storage::Hybrid {
             return Ok(false);
         }
         let rows = view.read(|read| Ok(read.count(table.rows_tree())?))?;
-        let fetched = if rows > FETCHED_MIN { count(table, path, parameters, view)? } else { 0 };
-        Ok(fetched > FETCHED_MIN && fetched * ROWS_PER_FETCH > rows)
+        let read = if rows > FETCHED_MIN { count(table, path, parameters, view)? } else { 0 };
+        Ok(read > FETCHED_MIN && read * rows_per_row > rows)
     }
 
     /// Whether the program can leave nothing half-done, so that it needs no savepoint:
@@ -128,14 +142,21 @@ impl Program {
                 is_alone(table) && !assignments.iter().any(|(column, _)| table.record.primary_key.contains(column))
             }
             Self::Delete { table, .. } => is_alone(table),
-            Self::DeleteAll { .. } => false,
+            Self::UpdateAll { .. } | Self::DeleteAll { .. } => false,
             _ => true,
         }
     }
 
     /// Whether the program changes rows.
     pub(crate) const fn writes(&self) -> bool {
-        matches!(self, Self::Insert { .. } | Self::Update { .. } | Self::Delete { .. } | Self::DeleteAll { .. })
+        matches!(
+            self,
+            Self::Insert { .. }
+                | Self::Update { .. }
+                | Self::UpdateAll { .. }
+                | Self::Delete { .. }
+                | Self::DeleteAll { .. }
+        )
     }
 
     /// Runs a program that writes; the number of rows changed.
@@ -168,6 +189,7 @@ impl Program {
                 writer.update(table, &mut [(locator, old, new)])?;
                 Ok(1)
             }
+            Self::UpdateAll { table, path, assignments } => update_all(table, path, assignments, parameters, writer),
             Self::Delete { table, key } => {
                 let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
                 let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
@@ -185,6 +207,46 @@ fn is_alone(table: &Table) -> bool {
     table.indexes.is_empty() && table.children.is_empty()
 }
 
+/// Changes the rows along a path, all of which are found before the first is changed.
+fn update_all(
+    table: &Table,
+    path: &Path,
+    assignments: &[(usize, NewValue)],
+    parameters: &[Value],
+    writer: &mut Writer<'_>,
+) -> Result<u64> {
+    let access = path.access(table, parameters)?;
+    let types = table.row_layout.types();
+    let mut changes = Vec::new();
+    for (lower, upper) in &access.ranges {
+        let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
+        let mut cursor = writer.transaction.cursor(access.tree, lower, upper, Direction::Forward)?;
+        while let Some((key, row)) = cursor.next()? {
+            let Some((locator, old)) = row_at(table, access.index, key, row, writer)? else { continue };
+            let mut new = old.clone();
+            for (column, value) in assignments {
+                new[*column] = new_value(value, &old, types[*column], parameters)?;
+            }
+            changes.push((locator, old, new));
+        }
+    }
+    writer.update(table, &mut changes)?;
+    Ok(changes.len() as u64)
+}
+
+/// The locator and values of the row that an entry of the row tree, or of an index, is of.
+fn row_at(
+    table: &Table,
+    index: Option<usize>,
+    key: &[u8],
+    row: &[u8],
+    writer: &Writer<'_>,
+) -> Result<Option<(Vec<u8>, Vec<Value>)>> {
+    let Some(position) = index else { return Ok(Some((key.to_vec(), table.row_layout.decode_all(row)?))) };
+    let locator = &key[table.indexes[position].layout.encoded_bytes(key)?..];
+    Ok(writer.read_row(table, locator)?.map(|row| (locator.to_vec(), row)))
+}
+
 /// Deletes the rows along a path, some at a time: a cursor that is open while pages
 /// change would make them be copied.
 fn delete_all(table: &Table, path: &Path, parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
@@ -193,26 +255,17 @@ fn delete_all(table: &Table, path: &Path, parameters: &[Value], writer: &mut Wri
     for (lower, upper) in &access.ranges {
         let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
         loop {
-            let mut locators = Vec::new();
+            let mut rows = Vec::new();
             let mut cursor = writer.transaction.cursor(access.tree, lower, upper, Direction::Forward)?;
-            while locators.len() < DELETED_AT_ONCE
-                && let Some((key, _)) = cursor.next()?
+            while rows.len() < DELETED_AT_ONCE
+                && let Some((key, row)) = cursor.next()?
             {
-                let from = match access.index {
-                    Some(position) => table.indexes[position].layout.encoded_bytes(key)?,
-                    None => 0,
-                };
-                locators.push(key[from..].to_vec());
+                rows.extend(row_at(table, access.index, key, row, writer)?);
             }
             drop(cursor);
-            for locator in &locators {
-                // A row that refers to one before it may have gone with that.
-                if let Some(row) = writer.read_row(table, locator)? {
-                    writer.delete(table, locator, &row)?;
-                    deleted += 1;
-                }
-            }
-            if locators.len() < DELETED_AT_ONCE {
+            writer.delete_all(table, &rows)?;
+            deleted += rows.len() as u64;
+            if rows.len() < DELETED_AT_ONCE {
                 break;
             }
         }

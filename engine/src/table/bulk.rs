@@ -5,6 +5,7 @@
 //! without a look-up; others go in one by one, neighbours after each other. Entries of
 //! indexes likewise.
 
+use super::strings::Strings;
 use super::{Insertion, TableState, copy, index, next_row_id, row_id_key};
 use crate::error::Result;
 use crate::schema::Table;
@@ -16,38 +17,6 @@ use std::ops::{Bound, Range};
 
 /// Rows encoded at a time: some megabytes.
 const SLICE_ROWS: usize = 1 << 15;
-
-/// Byte strings one after the other.
-#[derive(Default)]
-struct Strings {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl Strings {
-    /// Adds what `write` appends.
-    fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
-        write(&mut self.bytes)?;
-        self.ends.push(self.bytes.len());
-        Ok(())
-    }
-
-    fn get(&self, at: usize) -> &[u8] {
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        &self.bytes[start..self.ends[at]]
-    }
-
-    /// The numbers of the strings in their order; `None` if they are in order already.
-    fn order(&self) -> Option<Vec<u32>> {
-        let count = self.ends.len();
-        if (1..count).all(|at| self.get(at - 1) < self.get(at)) {
-            return None;
-        }
-        let mut order: Vec<u32> = (0..count as u32).collect();
-        order.sort_by(|a, b| self.get(*a as usize).cmp(self.get(*b as usize)));
-        Some(order)
-    }
-}
 
 /// Adds all rows of a batch whose values are of the columns' types and not NULL where
 /// they may not be. Otherwise the first conflict found, and the row that has it: the

@@ -5,6 +5,7 @@
 //! range of keys, and uniqueness is the absence of an entry with the same prefix. A
 //! NULL is equal to nothing: it never conflicts.
 
+use super::strings::Strings;
 use crate::error::Result;
 use crate::schema::{Index, Table};
 use gingham_column_store::expression::evaluate_row;
@@ -138,33 +139,107 @@ pub(crate) fn unique_moves(table: &Table, old: &[Value], new: &[Value]) -> Resul
     Ok(false)
 }
 
-/// Fills a new index from the rows there are, in key order. Returns the values of a
-/// row that a unique index cannot take.
-pub(crate) fn fill_index(
-    transaction: &mut Transaction,
-    index: &Index,
-    rows: &mut dyn Iterator<Item = Result<(Vec<u8>, Vec<Value>)>>,
-) -> Result<Option<Vec<Value>>> {
-    let mut entries = Vec::new();
-    for row in rows {
-        let (locator, row) = row?;
-        let Some(values) = entry_values(index, &row)? else { continue };
-        let mut key = Vec::new();
-        index.layout.encode(&values, &mut key)?;
-        let values_bytes = key.len();
-        key.extend_from_slice(&locator);
-        entries.push((key, values_bytes, has_null(&values)));
+/// Whether a row's entry may be another one after a change of the row.
+pub(super) fn may_move(index: &Index, old: &[Value], new: &[Value]) -> bool {
+    let moves = |column: &usize| old[*column] != new[*column];
+    match &index.info.special {
+        None => index.info.columns.iter().any(|(column, _)| moves(column)),
+        Some(_) => index.info.columns_read().iter().any(moves),
     }
-    entries.sort_unstable();
-    if index.info.unique {
-        let duplicate = entries.windows(2).find(|pair| {
-            let [(a, a_len, a_null), (b, b_len, b_null)] = pair else { return false };
-            !a_null && !b_null && a[..*a_len] == b[..*b_len]
-        });
-        if let Some([(key, ..), ..]) = duplicate {
-            return Ok(Some(index.layout.decode(key)?.0));
+}
+
+/// Whether an index has an entry for a row.
+pub(super) fn has_entry(index: &Index, row: &[Value]) -> Result<bool> {
+    match index.info.special.as_ref().and_then(|special| special.predicate.as_ref()) {
+        Some(predicate) => Ok(evaluate_row(&predicate.expr, row)? == Value::Boolean(true)),
+        None => Ok(true),
+    }
+}
+
+/// Appends the key, but for the locator, of the entry that a row has; whether one of the
+/// values is NULL.
+pub(super) fn encode_entry(index: &Index, row: &[Value], out: &mut Vec<u8>) -> Result<bool> {
+    let mut null = false;
+    match &index.info.special {
+        None => {
+            for (position, (column, _)) in index.info.columns.iter().enumerate() {
+                index.layout.encode_at(position, &row[*column], out)?;
+                null |= row[*column].is_null();
+            }
+        }
+        Some(special) => {
+            for (position, (key, _)) in special.keys.iter().enumerate() {
+                let value = match key.column() {
+                    Some(column) => row[column].clone(),
+                    None => evaluate_row(&key.expr, row)?,
+                };
+                index.layout.encode_at(position, &value, out)?;
+                null |= value.is_null();
+            }
         }
     }
-    transaction.bulk_load(index.tree, entries.into_iter().map(|(key, ..)| (key, [])))?;
-    Ok(None)
+    Ok(null)
+}
+
+/// The entries of an index that is being built.
+#[derive(Default)]
+pub(crate) struct NewEntries {
+    keys: Strings,
+    /// Bytes of each key that the indexed values take, and whether one of them is NULL.
+    values: Vec<(usize, bool)>,
+}
+
+impl NewEntries {
+    /// Adds a row's entry. Of the row only the values that the index reads are looked at.
+    pub(crate) fn push(&mut self, index: &Index, locator: &[u8], row: &[Value]) -> Result<()> {
+        if !has_entry(index, row)? {
+            return Ok(());
+        }
+        let values = &mut self.values;
+        self.keys.push(|out| {
+            let start = out.len();
+            let null = encode_entry(index, row, out)?;
+            values.push((out.len() - start, null));
+            out.extend_from_slice(locator);
+            Ok(())
+        })
+    }
+
+    /// Builds the tree in key order. Returns the values of a row that a unique index
+    /// cannot take.
+    pub(crate) fn build(&self, transaction: &mut Transaction, index: &Index) -> Result<Option<Vec<Value>>> {
+        let order = self.keys.order();
+        let at = |position: usize| order.as_ref().map_or(position, |order| order[position] as usize);
+        let count = self.keys.len();
+        if index.info.unique {
+            for pair in 1..count {
+                let [before, this] = [at(pair - 1), at(pair)];
+                let [(a, a_null), (b, b_null)] = [self.values[before], self.values[this]];
+                let key = self.keys.get(this);
+                if !a_null && !b_null && self.keys.get(before)[..a] == key[..b] {
+                    return Ok(Some(index.layout.decode(key)?.0));
+                }
+            }
+        }
+        transaction.bulk_load(index.tree, (0..count).map(|position| (self.keys.get(at(position)), [])))?;
+        Ok(None)
+    }
+}
+
+/// Builds a new index over a table whose rows are in its row tree. Returns the values of
+/// a row that a unique index cannot take.
+pub(crate) fn build_index(transaction: &mut Transaction, table: &Table, index: &Index) -> Result<Option<Vec<Value>>> {
+    let mut entries = NewEntries::default();
+    let columns = index.info.columns_read();
+    let mut row = vec![Value::Null; table.row_layout.types().len()];
+    let mut cursor = transaction.cursor(table.rows_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+    while let Some((locator, bytes)) = cursor.next()? {
+        let reader = table.row_layout.reader(bytes)?;
+        for column in &columns {
+            row[*column] = reader.value(*column)?;
+        }
+        entries.push(index, locator, &row)?;
+    }
+    drop(cursor);
+    entries.build(transaction, index)
 }

@@ -13,13 +13,15 @@ mod index;
 mod insert;
 mod load;
 mod references;
+mod strings;
+mod together;
 
 pub(crate) use column::{
     ColumnLoad, Extents, group_metas, put_group, read_column_row, row_exists, select, split_group,
 };
 pub(crate) use copy::{CopyRange, copy_is_due, ranges, refresh_copy, uncopied_rows};
 pub(crate) use identity::{column as identity_column, last_number};
-pub(crate) use index::{entry_key, fill_index, has_null, prefix_end};
+pub(crate) use index::{NewEntries, build_index, entry_key, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
 
 use crate::database::Shared;
@@ -92,14 +94,28 @@ impl Writer<'_> {
     /// with a key they must be.
     pub(crate) fn delete(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
         self.references.note(table, row, None);
-        self.remove(table, locator, row)
-    }
-
-    fn remove(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
         let mut state = self.states.remove(&table.id()).unwrap_or_default();
         let result = remove(self.transaction, table, locator, row, &mut state);
         self.states.insert(table.id(), state);
         result
+    }
+
+    /// Removes rows whose values are known: `(locator, row)`.
+    pub(crate) fn delete_all(&mut self, table: &Table, rows: &[(Vec<u8>, Vec<Value>)]) -> Result<()> {
+        if table.record.storage == Storage::Column {
+            return rows.iter().try_for_each(|(locator, row)| self.delete(table, locator, row));
+        }
+        let mut together = together::Together::new(table);
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let taken = rows.iter().try_for_each(|(locator, row)| {
+            self.references.note(table, row, None);
+            if table.record.storage == Storage::Hybrid {
+                copy::mark(self.transaction, table, locator, &mut state)?;
+            }
+            together.remove(table, locator, row)
+        });
+        self.states.insert(table.id(), state);
+        taken.and_then(|()| together.apply(self.transaction, table))
     }
 
     /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
@@ -110,25 +126,46 @@ impl Writer<'_> {
     /// 23505 if a new key exists, 23502, 23503 and 23514 for a row that must not be; the
     /// caller rolls back the statement.
     pub(crate) fn update(&mut self, table: &Table, changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let result = self.update_with(table, changes, &mut state);
+        self.states.insert(table.id(), state);
+        result
+    }
+
+    fn update_with(
+        &mut self,
+        table: &Table,
+        changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)],
+        state: &mut TableState,
+    ) -> Result<()> {
         let mut moved = Vec::new();
+        // Rows of a column table may be in a row group, where none keeps its place.
+        let is_bulk = changes.len() > 1 && table.record.storage != Storage::Column;
+        let mut together = is_bulk.then(|| together::Together::new(table));
         for (locator, old, new) in changes {
-            let mut state = self.states.remove(&table.id()).unwrap_or_default();
-            let in_place = complete::complete_changed(self.transaction, table, &mut state, new)
-                .and_then(|()| self.references.check(&*self.transaction, table, Some(old), new))
-                .and_then(|()| insert::replace_in_place(self.transaction, table, locator, old, new, &mut state));
-            self.states.insert(table.id(), state);
-            let in_place = in_place?;
+            complete::complete_changed(self.transaction, table, state, new)?;
+            self.references.check(&*self.transaction, table, Some(old), new)?;
+            let in_place = match &mut together {
+                None => insert::replace_in_place(self.transaction, table, locator, old, new, state)?,
+                Some(together) => {
+                    let taken = together.take(table, locator, old, new)?;
+                    if taken && table.record.storage == Storage::Hybrid {
+                        copy::mark(self.transaction, table, locator, state)?;
+                    }
+                    taken
+                }
+            };
             self.references.note(table, old, Some(new));
             if !in_place {
-                self.remove(table, locator, old)?;
+                remove(self.transaction, table, locator, old, state)?;
                 moved.push(new);
             }
         }
+        if let Some(together) = together {
+            together.apply(self.transaction, table)?;
+        }
         for new in moved {
-            let mut state = self.states.remove(&table.id()).unwrap_or_default();
-            let inserted = insert::insert(self.transaction, table, new, &mut state);
-            self.states.insert(table.id(), state);
-            if let Insertion::Conflict { index, .. } = inserted? {
+            if let Insertion::Conflict { index, .. } = insert::insert(self.transaction, table, new, state)? {
                 return Err(duplicate_key(table, index, new).into());
             }
         }
