@@ -2,9 +2,9 @@
 
 use super::types::{from_arrow, to_arrow};
 use crate::convert::arithmetic_type;
-use arrow_schema::DataType;
-use datafusion_common::Result;
-use datafusion_expr::expr::ScalarFunction;
+use arrow_schema::{DataType, Field};
+use datafusion_common::{Column, Result, TableReference};
+use datafusion_expr::expr::{AggregateFunctionParams, ScalarFunction, WindowFunctionParams};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::planner::{ExprPlanner, PlannerResult, RawAggregateExpr, RawBinaryExpr, RawWindowExpr};
 use datafusion_expr::{
@@ -237,6 +237,16 @@ impl AggregateUDFImpl for AggregateStub {
         Ok(return_type(self.returns, arguments))
     }
 
+    /// With the casts, which names leave out by default: `sum(x)` and `sum(CAST(x AS BIGINT))`
+    /// are two columns and need two names.
+    fn schema_name(&self, params: &AggregateFunctionParams) -> Result<String> {
+        self.display_name(params)
+    }
+
+    fn window_function_schema_name(&self, params: &WindowFunctionParams) -> Result<String> {
+        self.window_function_display_name(params)
+    }
+
     fn supports_within_group_clause(&self) -> bool {
         matches!(self.name, "percentile_cont" | "percentile_disc" | "mode")
     }
@@ -288,6 +298,11 @@ impl Functions {
 
     pub(crate) fn planners(&self) -> &[Arc<dyn ExprPlanner>] {
         &self.planners
+    }
+
+    /// Whether a name is an aggregate's, or that of a window function.
+    pub(crate) fn is_aggregate(name: &str) -> bool {
+        AGGREGATES.iter().any(|(own, _)| name.eq_ignore_ascii_case(own))
     }
 
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -368,6 +383,21 @@ impl ExprPlanner for Syntax {
 
     fn plan_substring(&self, arguments: Vec<Expr>) -> Result<PlannerResult<Vec<Expr>>> {
         Ok(self.call("substring", arguments))
+    }
+
+    /// `o.k` where the query has a column `o`, of which `k` would be a part. There are no
+    /// such types: it is the column of a table of a query around, or of none. Which, and
+    /// of what type, the converter finds out.
+    fn plan_compound_identifier(
+        &self,
+        field: &Field,
+        _: Option<&TableReference>,
+        parts: &[String],
+    ) -> Result<PlannerResult<Vec<Expr>>> {
+        let [name] = parts else { return Ok(PlannerResult::Original(Vec::new())) };
+        let column = Column::new(Some(TableReference::bare(field.name().as_str())), name);
+        let unknown = Arc::new(Field::new(name, DataType::Null, true));
+        Ok(PlannerResult::Planned(Expr::OuterReferenceColumn(unknown, column)))
     }
 
     fn plan_aggregate(&self, mut expr: RawAggregateExpr) -> Result<PlannerResult<RawAggregateExpr>> {

@@ -5,6 +5,7 @@ use super::fold::fold;
 use super::query::{Converter, Scope};
 use crate::bind::from_arrow;
 use crate::logical::Rel;
+use arrow_schema::Field;
 use datafusion_common::{Column, ScalarValue};
 use datafusion_expr::expr::{Between, BinaryExpr, Case, InList, Like};
 use datafusion_expr::{Expr as Bound, Operator};
@@ -24,7 +25,7 @@ impl Converter<'_> {
         match bound {
             Bound::Alias(alias) => self.expr(&alias.expr, place),
             Bound::Column(column) => self.column(column, place.scope),
-            Bound::OuterReferenceColumn(_, column) => self.outer_column(column),
+            Bound::OuterReferenceColumn(field, column) => self.outer_column(field, column),
             Bound::Literal(value, _) => literal(value),
             Bound::Placeholder(placeholder) => self.parameter(&placeholder.id),
             Bound::BinaryExpr(binary) => self.binary(binary, place),
@@ -143,9 +144,14 @@ impl Converter<'_> {
         }
     }
 
-    fn outer_column(&self, column: &Column) -> Result<Expr, SqlError> {
+    fn outer_column(&self, field: &Field, column: &Column) -> Result<Expr, SqlError> {
         match self.outer.iter().rev().find_map(|scope| scope.find(column)) {
             Some(id) => Ok(self.columns.expr(id)),
+            // The binder only supposed that there is such a column.
+            None if field.data_type().is_null() => {
+                let message = format!("column {} does not exist", column.flat_name());
+                Err(self.locate(SqlError::new("42703", message), &column.name))
+            }
             None => Err(self.locate(
                 SqlError::unsupported(format!("a reference to the outer column {} here", column.flat_name())),
                 &column.name,

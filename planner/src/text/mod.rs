@@ -1,6 +1,7 @@
 //! From SQL text to a syntax tree that is safe to bind.
 
 mod dialect;
+mod grouping;
 pub(crate) mod normalize;
 pub(crate) mod source;
 pub(crate) mod window;

@@ -8,6 +8,7 @@
 //! Before all that, right after parsing, chains of AND and OR are balanced
 //! ([`balance_chains`]), so that what recurses over them stays shallow.
 
+use super::grouping::write_out;
 use super::source::position;
 use super::window::inline;
 use gingham_plan::SqlError;
@@ -97,6 +98,7 @@ impl VisitorMut for Normalizer {
             return ControlFlow::Break(error);
         }
         name_items(&mut select.projection);
+        write_out(select);
         self.windows.push(std::mem::take(&mut select.named_window));
         ControlFlow::Continue(())
     }
