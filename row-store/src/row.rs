@@ -10,6 +10,8 @@
 //! All little endian. A row with fewer columns than its layout was written before the
 //! others were added: they read as NULL.
 
+mod patch;
+
 use crate::{Error, Result};
 use gingham_types::{SqlType, Value, rescale};
 
@@ -427,12 +429,41 @@ mod tests {
         }
 
         #[test]
+        fn a_patched_row_is_the_row_encoded_anew(
+            row in prop::collection::vec((value_and_type(), value_and_type(), any::<bool>()), 1..20),
+            kept in 1usize..20,
+        ) {
+            let types: Vec<SqlType> = row.iter().map(|(old, ..)| old.0).collect();
+            let layout = RowLayout::new(&types);
+            let mut values: Vec<Value> = row.iter().map(|(old, ..)| old.1.clone()).collect();
+            let kept = kept.min(values.len());
+            let mut old = Vec::new();
+            layout.encode(&values[..kept], &mut old).expect("fits");
+            values[kept..].fill(Value::Null);
+            let changes: Vec<(usize, Value)> = row
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, _, changed))| *changed)
+                .map(|(column, (old, new, _))| (column, if old.0 == new.0 { new.1.clone() } else { Value::Null }))
+                .collect();
+            let mut patched = vec![9];
+            layout.patch(&old, &changes, &mut patched).expect("fits");
+            for (column, value) in &changes {
+                values[*column] = value.clone();
+            }
+            prop_assert_eq!(layout.decode_all(&patched[1..]).expect("reads back"), values);
+        }
+
+        #[test]
         fn any_bytes_give_values_or_an_error(
             types in prop::collection::vec(value_and_type(), 0..6),
             bytes in prop::collection::vec(any::<u8>(), 0..40),
         ) {
             let types: Vec<SqlType> = types.iter().map(|c| c.0).collect();
-            let _ = RowLayout::new(&types).decode_all(&bytes);
+            let layout = RowLayout::new(&types);
+            let _ = layout.decode_all(&bytes);
+            let changes: Vec<(usize, Value)> = (0..types.len()).map(|column| (column, Value::Null)).collect();
+            let _ = layout.patch(&bytes, &changes, &mut Vec::new());
         }
     }
 
@@ -449,6 +480,16 @@ mod tests {
         assert_eq!(reader.int(199), Some(7));
         assert_eq!(reader.text(200).map(str::len), Some(70_000));
         assert!(reader.is_null(201) && reader.is_null(500));
+        // Ends become narrow, and wide again.
+        let mut short = Vec::new();
+        layout.patch(&bytes, &[(200, Value::Text("x".into()))], &mut short).expect("fits");
+        values[200] = Value::Text("x".into());
+        let mut anew = Vec::new();
+        layout.encode(&values, &mut anew).expect("fits");
+        assert_eq!(short, anew);
+        let mut long = Vec::new();
+        layout.patch(&short, &[(200, Value::Text("x".repeat(70_000)))], &mut long).expect("fits");
+        assert_eq!(long, bytes);
     }
 
     #[test]

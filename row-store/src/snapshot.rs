@@ -7,7 +7,7 @@ use crate::state::{Shared, State};
 use crate::tree::{self, Root, node};
 use crate::{Direction, Extent, Read, Result, TreeId};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 /// A state that is kept readable: its pages are not used again while this lives.
 pub(crate) struct Held {
@@ -49,7 +49,18 @@ impl Snapshot {
 /// Calls `f` with a key's value, outside the lock.
 #[inline]
 pub(crate) fn get_with<R>(shared: &Shared, root: &Root, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
-    let mut state = shared.lock()?;
+    get_in(shared.lock()?, root, key, f)
+}
+
+/// As [`get_with`], of a state that is locked: the leaf that is found keeps its content
+/// whatever happens to its page, so that the lock can go.
+#[inline]
+pub(crate) fn get_in<R>(
+    mut state: MutexGuard<'_, State>,
+    root: &Root,
+    key: &[u8],
+    f: impl FnOnce(&[u8]) -> R,
+) -> Result<Option<R>> {
     let Some(located) = tree::locate(&mut state.pager, root, key)? else { return Ok(None) };
     match node::leaf_cell(&located.leaf.bytes, located.cell).1 {
         node::CellValue::Inline(value) => {
@@ -63,21 +74,6 @@ pub(crate) fn get_with<R>(shared: &Shared, root: &Root, key: &[u8], f: impl FnOn
             Ok(Some(f(&value)))
         }
     }
-}
-
-/// Entries between two bounds.
-pub(crate) fn count_range(state: &mut State, root: &Root, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
-    let below = match lower {
-        Bound::Unbounded => 0,
-        Bound::Included(key) => tree::count_below(&mut state.pager, root, key, false)?,
-        Bound::Excluded(key) => tree::count_below(&mut state.pager, root, key, true)?,
-    };
-    let up_to = match upper {
-        Bound::Unbounded => root.entries,
-        Bound::Included(key) => tree::count_below(&mut state.pager, root, key, true)?,
-        Bound::Excluded(key) => tree::count_below(&mut state.pager, root, key, false)?,
-    };
-    Ok(up_to.saturating_sub(below))
 }
 
 impl Read for Snapshot {
@@ -100,7 +96,7 @@ impl Read for Snapshot {
 
     fn count_range(&self, tree: TreeId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
         let root = self.held.directory.root(tree)?;
-        count_range(&mut *self.held.shared.lock()?, root, lower, upper)
+        tree::count_range(&mut self.held.shared.lock()?.pager, root, lower, upper)
     }
 
     fn cursor(&self, tree: TreeId, lower: Bound<&[u8]>, upper: Bound<&[u8]>, direction: Direction) -> Result<Cursor> {

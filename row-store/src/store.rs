@@ -1,11 +1,12 @@
 //! The store: opening, closing, and what concerns the whole file.
 
 use crate::format::PAGE_BYTES;
-use crate::snapshot::Held;
+use crate::snapshot::{self, Held};
 use crate::state::{Shared, State};
 use crate::vfs::{MemoryVfs, OpenMode, Vfs};
 use crate::{
-    Error, Extent, IntegrityReport, Result, Snapshot, StoreOptions, StoreStatistics, Transaction, integrity, open,
+    Error, Extent, IntegrityReport, Result, Snapshot, StoreOptions, StoreStatistics, Transaction, TreeId, integrity,
+    open,
 };
 use std::sync::Arc;
 
@@ -41,6 +42,17 @@ impl Store {
     pub fn snapshot(&self) -> Result<Snapshot> {
         let directory = self.shared.lock()?.hold_committed();
         Ok(Snapshot::new(Held { shared: Arc::clone(&self.shared), directory }))
+    }
+
+    /// Calls `f` with the value of a key in the newest commit, without copying it unless
+    /// it overflows its page: for one look-up the quickest, since nothing is held for it.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchTree`] or what the file says.
+    pub fn get_with<R>(&self, tree: TreeId, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+        let state = self.shared.lock()?;
+        let root = *state.committed.root(tree)?;
+        snapshot::get_in(state, &root, key, f)
     }
 
     /// Begins the one write transaction there can be.

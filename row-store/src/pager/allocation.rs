@@ -115,6 +115,7 @@ impl Pager {
                 self.dirty_pages -= usize::from(slot.dirty && !slot.doomed);
                 self.doomed_pages -= usize::from(slot.dirty && slot.doomed);
             }
+            self.cached_pages -= usize::from(slot.ahead.is_some());
             *slot = super::UNKNOWN;
         }
         self.free.insert(first, pages);

@@ -4,7 +4,8 @@
 //! one; a holder at version `v` (a snapshot, a savepoint, a state that recovery may
 //! have to find) needs it if it was born by then and not yet freed: ALLOC-2.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// What a holder protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,8 +30,8 @@ pub(crate) struct Freed {
 /// The registry of holders, and the freed pages they keep from being used again.
 #[derive(Debug, Default)]
 pub(crate) struct Holders {
-    memory: BTreeMap<u64, u32>,
-    disk: BTreeMap<u64, u32>,
+    memory: Versions,
+    disk: Versions,
     /// Each entry waits at one holder that needs it; when that one leaves, it moves on
     /// to the next or is free.
     pending: HashMap<(HolderKind, u64), Vec<Freed>>,
@@ -39,8 +40,46 @@ pub(crate) struct Holders {
     pending_disk_pages: u64,
 }
 
+/// Versions that are held, ascending, and how often. There are few, and nearly always the
+/// newest comes and goes: every statement that reads holds it.
+#[derive(Debug, Default)]
+struct Versions(Vec<(u64, u32)>);
+
+impl Versions {
+    fn find(&self, version: u64) -> Result<usize, usize> {
+        match self.0.last() {
+            Some((newest, _)) if *newest == version => Ok(self.0.len() - 1),
+            _ => self.0.binary_search_by_key(&version, |held| held.0),
+        }
+    }
+
+    fn add(&mut self, version: u64) {
+        match self.find(version) {
+            Ok(index) => self.0[index].1 += 1,
+            Err(index) => self.0.insert(index, (version, 1)),
+        }
+    }
+
+    /// Takes one holder away; whether it was the version's last. `None` if it has none.
+    fn remove(&mut self, version: u64) -> Option<bool> {
+        let index = self.find(version).ok()?;
+        self.0[index].1 -= 1;
+        let last = self.0[index].1 == 0;
+        if last {
+            self.0.remove(index);
+        }
+        Some(last)
+    }
+
+    /// The first version in a range.
+    fn first_in(&self, range: Range<u64>) -> Option<u64> {
+        let index = self.0.partition_point(|held| held.0 < range.start);
+        self.0.get(index).map(|held| held.0).filter(|version| *version < range.end)
+    }
+}
+
 impl Holders {
-    fn of(&mut self, kind: HolderKind) -> &mut BTreeMap<u64, u32> {
+    fn of(&mut self, kind: HolderKind) -> &mut Versions {
         match kind {
             HolderKind::Memory => &mut self.memory,
             HolderKind::Disk => &mut self.disk,
@@ -48,16 +87,18 @@ impl Holders {
     }
 
     pub(crate) fn register(&mut self, kind: HolderKind, version: u64) {
-        *self.of(kind).entry(version).or_default() += 1;
+        self.of(kind).add(version);
     }
 
     /// Ends one registration; appends to `out` what nobody needs any more.
     pub(crate) fn release(&mut self, kind: HolderKind, version: u64, out: &mut Vec<Freed>) {
-        let holders = self.of(kind);
-        match holders.get_mut(&version) {
-            Some(count) if *count > 1 => *count -= 1,
-            Some(_) => {
-                holders.remove(&version);
+        match self.of(kind).remove(version) {
+            Some(false) => {}
+            Some(true) => {
+                // Nothing waits after a statement that only read.
+                if self.pending.is_empty() {
+                    return;
+                }
                 for freed in self.pending.remove(&(kind, version)).unwrap_or_default() {
                     self.count_pending(kind, freed.pages, u64::wrapping_sub);
                     if !self.retire(freed) {
@@ -72,7 +113,7 @@ impl Holders {
     /// Ends every disk holder before `version`.
     pub(crate) fn release_disk_before(&mut self, version: u64, keep: Option<u64>, out: &mut Vec<Freed>) {
         let ended: Vec<(u64, u32)> =
-            self.disk.range(..version).map(|(v, n)| (*v, *n)).filter(|(v, _)| Some(*v) != keep).collect();
+            self.disk.0.iter().filter(|(held, _)| *held < version && Some(*held) != keep).copied().collect();
         for (version, count) in ended {
             for _ in 0..count {
                 self.release(HolderKind::Disk, version, out);
@@ -86,11 +127,11 @@ impl Holders {
         if freed.born >= freed.died {
             return None;
         }
-        if let Some((version, _)) = self.memory.range(lifetime()).next() {
-            return Some((HolderKind::Memory, *version));
+        if let Some(version) = self.memory.first_in(lifetime()) {
+            return Some((HolderKind::Memory, version));
         }
         if freed.on_disk {
-            return self.disk.range(lifetime()).next().map(|(version, _)| (HolderKind::Disk, *version));
+            return self.disk.first_in(lifetime()).map(|version| (HolderKind::Disk, version));
         }
         None
     }
@@ -106,7 +147,7 @@ impl Holders {
     /// The newest version that a reader in this process holds: pages born by then must
     /// not be changed in place.
     pub(crate) fn newest_in_memory(&self) -> u64 {
-        self.memory.keys().next_back().copied().unwrap_or(0)
+        self.memory.0.last().map_or(0, |held| held.0)
     }
 
     /// Runs that are kept for holders only; the newest state does not have them.

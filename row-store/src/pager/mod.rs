@@ -9,6 +9,7 @@
 mod allocation;
 mod file;
 mod holders;
+mod load;
 mod page;
 mod runs;
 
@@ -27,6 +28,9 @@ use std::sync::Arc;
 #[derive(Clone)]
 struct Slot {
     page: Option<Arc<Page>>,
+    /// Read along with a neighbour, and not verified yet: nothing but [`Pager::load`] may
+    /// look at it. There is none where there is a page.
+    ahead: Option<Arc<Page>>,
     /// The version the page was born at; 0 for pages older than this opening.
     born: u64,
     /// The file lacks this content.
@@ -39,7 +43,8 @@ struct Slot {
     referenced: bool,
 }
 
-const UNKNOWN: Slot = Slot { page: None, born: 0, dirty: false, doomed: false, on_disk: true, referenced: false };
+const UNKNOWN: Slot =
+    Slot { page: None, ahead: None, born: 0, dirty: false, doomed: false, on_disk: true, referenced: false };
 
 /// See the module.
 pub(crate) struct Pager {
@@ -68,6 +73,10 @@ pub(crate) struct Pager {
     pub(crate) dirty_bytes_max: u64,
     hand: usize,
     pub(crate) page_reads: u64,
+    /// Whether neighbours may be read along: the free pages are known.
+    pub(super) reads_ahead: bool,
+    /// One past the last page that was read from the file.
+    read_end: u32,
 }
 
 impl Pager {
@@ -92,12 +101,15 @@ impl Pager {
             dirty_bytes_max: u64::MAX,
             hand: 0,
             page_reads: 0,
+            reads_ahead: false,
+            read_end: 0,
         }
     }
 
     /// The free pages, once they have been read.
     pub(crate) fn set_free(&mut self, free: RunSet) {
         self.free = free;
+        self.reads_ahead = true;
     }
 
     pub(crate) fn cached_bytes(&self) -> u64 {
@@ -157,26 +169,6 @@ impl Pager {
         Ok(page)
     }
 
-    #[cold]
-    fn load(&mut self, id: PageId) -> Result<()> {
-        if id.0 < self.data_first || id.0 >= self.high_water {
-            return Err(Error::corrupt(id.0, "a reference leads to a page outside the file"));
-        }
-        let mut page = Arc::new(Page { bytes: [0; PAGE_BYTES] });
-        let bytes = &mut Arc::make_mut(&mut page).bytes;
-        self.file.read_at(u64::from(id.0) * PAGE_BYTES as u64, bytes).map_err(|error| match error {
-            Error::Closed => Error::Closed,
-            other => Error::corrupt(id.0, other.to_string()),
-        })?;
-        verify(bytes, id)?;
-        self.page_reads += 1;
-        self.evict();
-        self.cached_pages += 1;
-        let slot = self.slot_mut(id);
-        slot.page = Some(page);
-        Ok(())
-    }
-
     /// Writes changed pages early, because a transaction has more of them than memory
     /// should hold, and lets them be evicted.
     pub(crate) fn spill(&mut self) -> Result<()> {
@@ -200,7 +192,7 @@ impl Pager {
             let slot = &mut self.slots[self.hand];
             if slot.referenced {
                 slot.referenced = false;
-            } else if !slot.dirty && slot.page.take().is_some() {
+            } else if !slot.dirty && (slot.page.take().is_some() || slot.ahead.take().is_some()) {
                 self.cached_pages -= 1;
             }
         }
@@ -260,10 +252,12 @@ impl Pager {
 
     fn install(&mut self, id: PageId, page: Arc<Page>) {
         let born = self.clock;
+        self.forget_ahead(id);
         let slot = self.slot_mut(id);
         let replaced = slot.page.replace(page);
         debug_assert!(replaced.is_none(), "a page that was allocated is empty");
-        *slot = Slot { page: slot.page.take(), born, dirty: true, doomed: false, on_disk: false, referenced: true };
+        let page = slot.page.take();
+        *slot = Slot { page, born, dirty: true, on_disk: false, referenced: true, ..UNKNOWN };
         self.cached_pages += 1;
         self.dirty_pages += 1;
     }

@@ -88,7 +88,74 @@ pub(crate) fn put(pager: &mut Pager, root: &mut Root, key: &[u8], value: &[u8], 
     }
 }
 
+/// What became of a value to rewrite.
+pub(crate) enum Rewrite {
+    /// There is no such key.
+    Missing,
+    /// The caller left it as it was.
+    Kept,
+    /// The new value is made, and goes here.
+    Made(Place),
+}
+
+/// Where a value that exists is.
+pub(crate) struct Place {
+    path: Path,
+    index: usize,
+}
+
+/// Calls `make` with the value of a key and the buffer for the one that takes its place;
+/// [`put_at`] puts it there. So one search does for reading and changing. Where `make`
+/// says `false`, nothing is to be changed.
+pub(crate) fn rewrite(
+    pager: &mut Pager,
+    root: &Root,
+    key: &[u8],
+    value: &mut Vec<u8>,
+    make: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> bool,
+) -> Result<Rewrite> {
+    value.clear();
+    if root.is_empty() {
+        return Ok(Rewrite::Missing);
+    }
+    let path = Path::find(pager, root, key)?;
+    let leaf = &pager.page(path.leaf())?.bytes;
+    let Ok(index) = node::search_leaf(leaf, key) else { return Ok(Rewrite::Missing) };
+    let made = match node::leaf_cell(leaf, index).1 {
+        node::CellValue::Inline(old) => make(old, value),
+        node::CellValue::Overflow { first, bytes } => {
+            let mut old = Vec::new();
+            super::read_chain(pager, first, bytes, &mut old)?;
+            make(&old, value)
+        }
+    };
+    if !made {
+        return Ok(Rewrite::Kept);
+    }
+    check_lengths(key, value)?;
+    Ok(Rewrite::Made(Place { path, index }))
+}
+
+/// Replaces the value of `key`, which is at `place`; the tree has not been changed since
+/// it was found.
+pub(crate) fn put_at(pager: &mut Pager, root: &mut Root, mut place: Place, key: &[u8], value: &[u8]) -> Result<()> {
+    place.path.make_writable(pager, root)?;
+    replace(pager, root, &place.path, place.index, key, value)
+}
+
 fn replace(pager: &mut Pager, root: &mut Root, path: &Path, index: usize, key: &[u8], value: &[u8]) -> Result<()> {
+    if is_inline(key, value) {
+        let bytes = pager.page_mut(path.leaf())?;
+        if node::replace_value(bytes, index, value) {
+            return Ok(());
+        }
+        let cell_bytes = leaf::HEADER_BYTES + key.len() + value.len();
+        if !node::overflows(bytes, index) && node::fits_instead(bytes, index, cell_bytes) {
+            node::remove_cell(bytes, index);
+            node::fill_leaf_cell(node::insert_cell(bytes, index, cell_bytes), key, value);
+            return Ok(());
+        }
+    }
     free_value(pager, path.leaf(), index)?;
     let cell = leaf_cell(pager, key, value)?;
     let bytes = pager.page_mut(path.leaf())?;

@@ -6,6 +6,7 @@
 
 mod bulk;
 mod check;
+mod count;
 mod delete;
 mod insert;
 pub(crate) mod node;
@@ -16,9 +17,10 @@ mod sorted;
 
 pub(crate) use bulk::Builder;
 pub(crate) use check::{Check, PROBLEMS_MAX, check};
+pub(crate) use count::count_range;
 pub(crate) use delete::{clear, delete};
-pub(crate) use insert::{Mode, Outcome, check_lengths, put};
-pub(crate) use read::{count_below, descend, locate, read_chain};
+pub(crate) use insert::{Mode, Outcome, Rewrite, check_lengths, put, put_at, rewrite};
+pub(crate) use read::{descend, locate, read_chain};
 pub(crate) use relocate::relocate;
 pub(crate) use sorted::apply_run;
 

@@ -299,6 +299,11 @@ pub(crate) fn overflows(bytes: &PageBytes, index: usize) -> bool {
     get_u16(bytes, slot(bytes, index) + leaf::VALUE_BYTES) == leaf::OVERFLOWS
 }
 
+/// Whether a cell of `cell_bytes` fits in the place of another.
+pub(crate) fn fits_instead(bytes: &PageBytes, index: usize, cell_bytes: usize) -> bool {
+    used_bytes(bytes) - cell(bytes, index).len() + cell_bytes <= CAPACITY_BYTES
+}
+
 pub(crate) fn remove_cell(bytes: &mut PageBytes, index: usize) {
     let count = count(bytes);
     let at = slot(bytes, index);

@@ -1,6 +1,7 @@
-//! Finding one key, counting, and putting overflow chains together.
+//! Finding one key, and putting overflow chains together.
 
 use super::{Root, node};
+use crate::format::PAGE_BYTES;
 use crate::pager::{Page, Pager};
 use crate::{PageId, Result};
 use std::ops::Bound;
@@ -55,29 +56,11 @@ pub(crate) fn descend(
     Ok(Arc::clone(pager.tree_page(page, 0)?))
 }
 
-/// Entries whose key is below `key`, or with `inclusive` not above it.
-pub(crate) fn count_below(pager: &mut Pager, root: &Root, key: &[u8], inclusive: bool) -> Result<u64> {
-    if root.is_empty() {
-        return Ok(0);
-    }
-    let mut below = 0u64;
-    let (mut page, mut level) = (root.page, root.level);
-    while level > 0 {
-        let bytes = &pager.tree_page(page, level)?.bytes;
-        let cell = node::search_inner(bytes, key);
-        below = (0..cell).fold(below, |sum, index| sum.wrapping_add(node::entries(bytes, index)));
-        page = node::child(bytes, cell);
-        level -= 1;
-    }
-    let within = match node::search_leaf(&pager.tree_page(page, 0)?.bytes, key) {
-        Ok(cell) => cell + usize::from(inclusive),
-        Err(cell) => cell,
-    };
-    Ok(below.wrapping_add(within as u64))
-}
-
 /// Puts the value of an overflow chain together in `out`.
 pub(crate) fn read_chain(pager: &mut Pager, first: PageId, bytes: u64, out: &mut Vec<u8>) -> Result<()> {
     out.clear();
+    // Of a damaged length no more than the file could hold.
+    let file_bytes = u64::from(pager.high_water()) * PAGE_BYTES as u64;
+    out.reserve_exact(bytes.min(file_bytes) as usize);
     pager.walk_chain(first, bytes, &mut |_, part| out.extend_from_slice(part))
 }

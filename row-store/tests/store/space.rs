@@ -207,3 +207,71 @@ fn a_value_past_the_limit_is_refused_and_the_transaction_goes_on() {
     transaction.commit(None).expect("commits");
     assert_eq!(store.snapshot().expect("snapshot").count(TREE), Ok(1));
 }
+
+#[test]
+fn neighbours_read_along_never_outlive_their_page() {
+    let vfs = MemoryVfs::new();
+    let options = || StoreOptions { cache_bytes_max: 64 << 20, ..StoreOptions::default() };
+    let store = Store::open(Arc::new(vfs.clone()), "db", options()).expect("opens");
+    let value = |round: u64, key: u64| format!("{round} of {key} {}", "x".repeat(300)).into_bytes();
+    let mut transaction = store.begin().expect("begins");
+    let tree = transaction.create_tree().expect("makes a tree");
+    for key in 0..5000u64 {
+        transaction.put(tree, &key.to_be_bytes(), &value(0, key)).expect("puts");
+    }
+    transaction.commit(None).expect("commits");
+    store.close().expect("closes");
+    // Look-ups bring pages along; changes, extents and checkpoints then use pages again.
+    for round in 1..6u64 {
+        let store = Store::open(Arc::new(vfs.clone()), "db", options()).expect("opens");
+        let read = |key: u64| store.get_with(tree, &key.to_be_bytes(), <[u8]>::to_vec).expect("reads");
+        for key in (0..5000).step_by(611) {
+            assert_eq!(read(key), Some(value(round - 1, key)), "round {round}, key {key}");
+        }
+        let mut transaction = store.begin().expect("begins");
+        let extent = transaction.write_extent(&vec![round as u8; 100_000]).expect("writes");
+        for key in 0..5000u64 {
+            transaction.put(tree, &key.to_be_bytes(), &value(round, key)).expect("puts");
+        }
+        transaction.commit(None).expect("commits");
+        store.checkpoint().expect("checkpoints");
+        let mut transaction = store.begin().expect("begins");
+        transaction.free_extent(&extent).expect("frees");
+        transaction.commit(None).expect("commits");
+        for key in 0..5000 {
+            assert_eq!(read(key), Some(value(round, key)), "round {round}, key {key}");
+        }
+        assert!(store.integrity_check(&[]).expect("checks").is_sound());
+        store.close().expect("closes");
+    }
+}
+
+#[test]
+fn a_value_is_rewritten_where_it_is() {
+    let store = Store::memory(StoreOptions::default()).expect("opens");
+    let mut transaction = store.begin().expect("begins");
+    let tree = transaction.create_tree().expect("makes a tree");
+    for key in 0..400u32 {
+        transaction.put(tree, &key.to_be_bytes(), &vec![key as u8; 20]).expect("puts");
+    }
+    let mut buffer = Vec::new();
+    // The same length, longer within the page, out of the page, and back.
+    for (key, bytes) in [(7u32, 20), (7, 500), (8, 30_000), (8, 10), (9, 0), (9, 1800), (10, 1800), (11, 1800)] {
+        let exists = transaction.rewrite(tree, &key.to_be_bytes(), &mut buffer, &mut |old, new| {
+            new.extend_from_slice(&vec![old.len() as u8; bytes]);
+            true
+        });
+        assert_eq!(exists, Ok(true), "key {key}");
+        assert_eq!(transaction.get(tree, &key.to_be_bytes()).expect("reads").map(|v| v.len()), Some(bytes));
+    }
+    let kept = transaction.rewrite(tree, &12u32.to_be_bytes(), &mut buffer, &mut |_, new| {
+        new.push(1);
+        false
+    });
+    assert_eq!(kept, Ok(true));
+    assert_eq!(transaction.get(tree, &12u32.to_be_bytes()), Ok(Some(vec![12; 20])));
+    assert_eq!(transaction.rewrite(tree, b"none", &mut buffer, &mut |_, _| true), Ok(false));
+    transaction.commit(None).expect("commits");
+    assert!(store.integrity_check(&[]).expect("checks").is_sound());
+    assert_eq!(store.snapshot().expect("reads").count(tree), Ok(400));
+}
