@@ -9,8 +9,8 @@ use crate::fast::{self, Parameters, ProgramResult};
 use crate::schema::Schema;
 use crate::script;
 use crate::statement::{Kind, Prepared, Rows, Statement};
-use crate::table::{References, TableState, Writer};
-use gingham_plan::{RouteSetting, SqlError, TableId};
+use crate::table::{References, TableStates, Writer};
+use gingham_plan::{RouteSetting, SqlError};
 use gingham_row_store::{Durability, Snapshot, Transaction};
 use gingham_types::Value;
 use savepoints::NamedSavepoint;
@@ -27,18 +27,20 @@ pub struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) route: RouteSetting,
     pub(crate) durability: Option<Durability>,
-    transaction: Arc<Mutex<Option<Transaction>>>,
-    mode: Mode,
-    states: HashMap<TableId, TableState>,
+    pub(crate) transaction: Arc<Mutex<Option<Transaction>>>,
+    pub(crate) mode: Mode,
+    states: TableStates,
     references: References,
     /// The schema as this transaction has changed it.
     pub(crate) schema: Option<Arc<Schema>>,
     savepoints: Vec<NamedSavepoint>,
     statements: HashMap<Box<str>, Arc<Prepared>>,
+    /// The key of the row that is looked up; kept for its memory.
+    pub(crate) locator: Vec<u8>,
 }
 
 /// Which transaction a connection is in.
-enum Mode {
+pub(crate) enum Mode {
     Autocommit,
     /// BEGIN READ ONLY: one commit, as it was.
     Reading(Snapshot, Arc<Schema>),
@@ -62,11 +64,12 @@ impl Connection {
             durability: None,
             transaction: Arc::new(Mutex::new(None)),
             mode: Mode::Autocommit,
-            states: HashMap::new(),
+            states: TableStates::default(),
             references: References::default(),
             schema: None,
             savepoints: Vec::new(),
             statements: HashMap::new(),
+            locator: Vec::new(),
         }
     }
 
@@ -128,13 +131,13 @@ impl Connection {
     fn compile(&mut self, sql: &str, fast: bool, view: &View, schema: &Schema) -> Result<Prepared> {
         let mut prepared = Prepared {
             kind: Kind::Planned(gingham_plan::Statement::Commit),
-            columns: Vec::new(),
+            columns: Arc::default(),
             schema_version: schema.counters.version,
             catalog_version: None,
             route: self.route,
         };
         if fast && let Some(program) = fast::compile(sql, schema, self.route) {
-            prepared.columns = program.output();
+            prepared.columns = program.output().into();
             prepared.kind = Kind::Program(program);
             return Ok(prepared);
         }
@@ -142,7 +145,7 @@ impl Connection {
         let is_report = sql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"));
         let catalog = if is_report { Arc::default() } else { view.read(|read| self.shared.catalog(read, schema))? };
         let statement = self.shared.plan(sql, &catalog, self.route)?;
-        prepared.columns = crate::execute::output_columns(&statement);
+        prepared.columns = crate::execute::output_columns(&statement).into();
         prepared.catalog_version = (!is_report).then_some(catalog.version);
         prepared.kind = match statement {
             gingham_plan::Statement::Query(query) => Kind::Query(Arc::new(query)),
@@ -162,14 +165,15 @@ impl Connection {
             let message = format!("the statement has {wanted} parameters, {} were given", parameters.len());
             return Err(SqlError::new("07001", message).into());
         }
-        // Transaction control does not depend on the schema, and no snapshot is needed for it.
+        // What writes reads its own transaction, and no snapshot is needed for it.
         if let Kind::Program(program) = &statement.prepared.kind
             && program.writes()
-            && matches!(self.mode, Mode::Writing)
+            && !matches!(self.mode, Mode::Reading(..))
             && self.current_schema_version() == statement.prepared.schema_version
+            && self.route == statement.prepared.route
         {
             let prepared = Arc::clone(&statement.prepared);
-            return self.run_program(&prepared, parameters);
+            return self.run_program(&prepared, parameters, None);
         }
         let (view, schema) = self.view()?;
         if !self.still_holds(&statement.prepared, &view, &schema)? {
@@ -179,8 +183,10 @@ impl Connection {
             Kind::Program(program) if self.route == RouteSetting::Auto => program.is_dear(parameters, &view)?,
             _ => false,
         };
-        drop((view, schema));
+        drop(schema);
         let prepared = Arc::clone(&statement.prepared);
+        // What a statement does not read itself must not be held while it changes pages.
+        let view = matches!(prepared.kind, Kind::Program(_)).then_some(view);
         match &prepared.kind {
             Kind::Program(_) => {
                 // A planner that is not there yet is no reason to fail.
@@ -190,7 +196,7 @@ impl Connection {
                         let (rows, _) = crate::execute::run_prepared(self, &planned, &statement.sql, parameters)?;
                         Ok(rows)
                     }
-                    None => self.run_program(&prepared, parameters),
+                    None => self.run_program(&prepared, parameters, view),
                 }
             }
             Kind::Query(_) => {
@@ -202,11 +208,13 @@ impl Connection {
         }
     }
 
-    fn run_program(&mut self, prepared: &Prepared, parameters: &[Value]) -> Result<Rows> {
+    /// Runs a program, one that reads on `view`.
+    fn run_program(&mut self, prepared: &Prepared, parameters: &[Value], view: Option<View>) -> Result<Rows> {
         use crate::fast::Program;
         let Kind::Program(program) = &prepared.kind else {
             return Err(SqlError::internal("a plan was run as a program").into());
         };
+        let view = view.filter(|_| program.reads());
         match program {
             Program::Begin => self.begin(false).map(|()| Rows::changes_only(0)),
             Program::Commit => self.commit().map(|()| Rows::changes_only(0)),
@@ -221,8 +229,11 @@ impl Connection {
                 Ok(Rows::changes_only(changes))
             }
             program => {
-                let (view, _) = self.view()?;
-                let columns = prepared.columns.clone();
+                let view = match view {
+                    Some(view) => view,
+                    None => self.view()?.0,
+                };
+                let columns = Arc::clone(&prepared.columns);
                 match fast::run(program, parameters, &self.shared, &view)? {
                     ProgramResult::Batch(batch) => Ok(Rows::batches(columns, batch, 0)),
                     ProgramResult::Source(source) => {
@@ -274,10 +285,10 @@ impl Connection {
         }
     }
 
-    fn current_schema_version(&self) -> u64 {
+    pub(crate) fn current_schema_version(&self) -> u64 {
         match &self.schema {
             Some(schema) => schema.counters.version,
-            None => self.shared.schema().counters.version,
+            None => self.shared.schema_version(),
         }
     }
 

@@ -178,9 +178,20 @@ impl Shared {
         Ok((self.store.snapshot()?, Arc::clone(&schema)))
     }
 
+    /// Reads the newest commit if its schema is of `version`, else gives `None`.
+    pub(crate) fn read_newest<R>(&self, version: u64, read: impl FnOnce(&Store) -> Result<R>) -> Result<Option<R>> {
+        let schema = lock(&self.schema);
+        if schema.counters.version == version { read(&self.store).map(Some) } else { Ok(None) }
+    }
+
     /// The committed schema.
     pub(crate) fn schema(&self) -> Arc<Schema> {
         Arc::clone(&lock(&self.schema))
+    }
+
+    /// The version of the committed schema.
+    pub(crate) fn schema_version(&self) -> u64 {
+        lock(&self.schema).counters.version
     }
 
     /// Runs `commit` and, if it went well, publishes the schema it brings.

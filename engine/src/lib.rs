@@ -43,6 +43,7 @@ mod values;
 pub use connection::{Connection, Outcome};
 pub use database::Database;
 pub use error::{Error, Result};
+pub use fast::FoundRow;
 pub use load::{CsvImport, CsvOptions};
 pub use options::{Options, WallClock};
 pub use statement::{Rows, Statement};

@@ -24,7 +24,7 @@ pub struct Statement {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) kind: Kind,
-    pub(crate) columns: Vec<OutputColumn>,
+    pub(crate) columns: Arc<[OutputColumn]>,
     pub(crate) schema_version: u64,
     /// Of the catalog a plan was made from; programs do not depend on statistics.
     pub(crate) catalog_version: Option<u64>,
@@ -51,6 +51,11 @@ impl Statement {
         &self.prepared.columns
     }
 
+    /// The result columns, to be kept.
+    pub fn shared_columns(&self) -> &Arc<[OutputColumn]> {
+        &self.prepared.columns
+    }
+
     /// Whether executing it gives rows.
     pub fn returns_rows(&self) -> bool {
         !self.prepared.columns.is_empty()
@@ -69,7 +74,7 @@ impl Statement {
 
 /// The result of a statement: batches of rows, or a number of changes.
 pub struct Rows {
-    columns: Vec<OutputColumn>,
+    columns: Arc<[OutputColumn]>,
     changes: u64,
     input: Input,
 }
@@ -84,23 +89,32 @@ enum Input {
 
 impl Rows {
     pub(crate) fn changes_only(changes: u64) -> Self {
-        Self { columns: Vec::new(), changes, input: Input::Batches(VecDeque::new()) }
+        Self { columns: Arc::default(), changes, input: Input::Batches(VecDeque::new()) }
     }
 
-    pub(crate) fn batches(columns: Vec<OutputColumn>, batches: impl IntoIterator<Item = Batch>, changes: u64) -> Self {
-        Self { columns, changes, input: Input::Batches(batches.into_iter().collect()) }
+    pub(crate) fn batches(
+        columns: impl Into<Arc<[OutputColumn]>>,
+        batches: impl IntoIterator<Item = Batch>,
+        changes: u64,
+    ) -> Self {
+        Self { columns: columns.into(), changes, input: Input::Batches(batches.into_iter().collect()) }
     }
 
-    pub(crate) fn source(columns: Vec<OutputColumn>, source: Box<dyn Source>) -> Self {
+    pub(crate) fn source(columns: Arc<[OutputColumn]>, source: Box<dyn Source>) -> Self {
         Self { columns, changes: 0, input: Input::Source(source) }
     }
 
-    pub(crate) fn execution(columns: Vec<OutputColumn>, execution: Execution) -> Self {
-        Self { columns, changes: 0, input: Input::Execution(Box::new(execution)) }
+    pub(crate) fn execution(columns: impl Into<Arc<[OutputColumn]>>, execution: Execution) -> Self {
+        Self { columns: columns.into(), changes: 0, input: Input::Execution(Box::new(execution)) }
     }
 
     /// The result columns.
     pub fn columns(&self) -> &[OutputColumn] {
+        &self.columns
+    }
+
+    /// The result columns, to be kept.
+    pub fn shared_columns(&self) -> &Arc<[OutputColumn]> {
         &self.columns
     }
 

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use gingham_plan::SqlError;
 use gingham_types::{SqlType, Value, cast, compare_values, format_double, parse_decimal};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 fn parameter(parameters: &[Value], position: usize) -> Result<&Value> {
@@ -29,13 +30,13 @@ pub(crate) fn assign_parameter(parameters: &[Value], position: usize, ty: SqlTyp
 
 /// A parameter to be compared with values of type `ty`: it must be one, exactly, so
 /// that rounding never makes a wrong row match.
-pub(crate) fn compare_parameter(parameters: &[Value], position: usize, ty: SqlType) -> Result<Value> {
+pub(crate) fn compare_parameter(parameters: &[Value], position: usize, ty: SqlType) -> Result<Cow<'_, Value>> {
     let value = parameter(parameters, position)?;
     match (value, ty) {
-        (Value::Int(v), SqlType::BigInt) => Ok(Value::Int(*v)),
-        (Value::Int(v), SqlType::Integer) if i32::try_from(*v).is_ok() => Ok(Value::Int(*v)),
-        (Value::Double(v), SqlType::Decimal { .. }) => exact(&decimal_of(*v), position, ty),
-        _ => exact(value, position, ty),
+        (Value::Int(_), SqlType::BigInt) | (Value::Text(_), SqlType::Text) => Ok(Cow::Borrowed(value)),
+        (Value::Int(v), SqlType::Integer) if i32::try_from(*v).is_ok() => Ok(Cow::Borrowed(value)),
+        (Value::Double(v), SqlType::Decimal { .. }) => exact(&decimal_of(*v), position, ty).map(Cow::Owned),
+        _ => exact(value, position, ty).map(Cow::Owned),
     }
 }
 
@@ -64,12 +65,12 @@ mod tests {
     #[test]
     fn numbers_are_not_rounded_into_matches() {
         assert!(compare_parameter(&[Value::Double(1.5)], 0, SqlType::Integer).is_err());
-        assert_eq!(compare_parameter(&[Value::Double(2.0)], 0, SqlType::Integer).ok(), Some(Value::Int(2)));
+        assert_eq!(compare_parameter(&[Value::Double(2.0)], 0, SqlType::Integer).ok().as_deref(), Some(&Value::Int(2)));
         let price = SqlType::decimal(15, 2);
         assert!(compare_parameter(&[Value::Double(1.239)], 0, price).is_err());
         assert_eq!(
-            compare_parameter(&[Value::Double(1.23)], 0, price).ok(),
-            Some(Value::Decimal { unscaled: 123, scale: 2 })
+            compare_parameter(&[Value::Double(1.23)], 0, price).ok().as_deref(),
+            Some(&Value::Decimal { unscaled: 123, scale: 2 })
         );
         assert_eq!(
             assign_parameter(&[Value::Double(1.239)], 0, price).ok(),

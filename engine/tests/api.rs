@@ -51,6 +51,47 @@ fn statements_are_planned_again_when_the_schema_moves() {
 }
 
 #[test]
+fn a_looked_up_row_is_the_row_of_the_result() {
+    let database = database();
+    let mut connection = database.connect();
+    connection.execute("INSERT INTO t VALUES (1, 'one', 10), (2, NULL, NULL)", &[]).expect("inserts");
+    let mut get = connection.prepare("SELECT n, v FROM t WHERE k = ?").expect("prepares");
+    let mut looked_up = |connection: &mut gingham::Connection, get: &gingham::Statement, key: &Value| {
+        let mut row = None;
+        let found = connection.look_up(get, std::slice::from_ref(key), |found| {
+            let text = found.bytes(1).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            row = Some((found.int(0), text));
+        });
+        (found.map_err(|error| error.to_sql_error().code), row)
+    };
+    let one = (Ok(Some(true)), Some((Some(10), Some("one".to_owned()))));
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)), one);
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(2)), (Ok(Some(true)), Some((None, None))));
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(3)), (Ok(Some(false)), None));
+    assert_eq!(looked_up(&mut connection, &get, &Value::Null), (Ok(Some(false)), None));
+    assert_eq!(looked_up(&mut connection, &get, &Value::Double(1.5)).0, Err("22003".into()));
+
+    // A transaction reads what it wrote, and one that only reads what it began with.
+    connection.execute("BEGIN", &[]).expect("begins");
+    connection.execute("UPDATE t SET n = 11 WHERE k = 1", &[]).expect("updates");
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)).1, Some((Some(11), Some("one".to_owned()))));
+    connection.execute("ROLLBACK", &[]).expect("rolls back");
+    connection.execute("BEGIN READ ONLY", &[]).expect("begins");
+    database.connect().execute("UPDATE t SET n = 12 WHERE k = 1", &[]).expect("updates");
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)), one);
+    connection.execute("COMMIT", &[]).expect("ends");
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)).1, Some((Some(12), Some("one".to_owned()))));
+
+    // What has to be prepared again, or looks nothing up by a key, is for `run`.
+    let all = connection.prepare("SELECT n, v FROM t WHERE n = ?").expect("prepares");
+    assert_eq!(looked_up(&mut connection, &all, &Value::Int(1)).0, Ok(None));
+    connection.execute("CREATE TABLE other (k INTEGER)", &[]).expect("creates");
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)).0, Ok(None));
+    connection.run(&mut get, &[Value::Int(1)]).expect("prepares again");
+    assert_eq!(looked_up(&mut connection, &get, &Value::Int(1)).0, Ok(Some(true)));
+}
+
+#[test]
 fn a_result_sees_one_commit_while_others_write() {
     let database = database();
     let mut writer = database.connect();

@@ -18,7 +18,7 @@ pub(crate) const FAILED: u32 = 1;
 pub(crate) fn show_next(rows: &mut Rows, output: &mut Output) -> Result<u32, Error> {
     output.clear();
     match rows.next_batch()? {
-        Some(batch) => Ok(output.show(batch, rows.columns())),
+        Some(batch) => Ok(output.show(batch, rows.shared_columns())),
         None => Ok(0),
     }
 }
@@ -42,18 +42,40 @@ impl Prepared {
 
     fn start(&mut self, parameters: u32) -> Result<Rows, Error> {
         read_parameters(parameters, &mut self.parameters)?;
+        self.run_statement()
+    }
+
+    fn run_statement(&mut self) -> Result<Rows, Error> {
         let Self { shared, statement, parameters, .. } = self;
         shared.with(|connection| connection.run(statement, parameters))
     }
 
     fn first_batch(&mut self, parameters: u32) -> Result<u32, Error> {
-        let mut rows = self.start(parameters)?;
+        read_parameters(parameters, &mut self.parameters)?;
+        if let Some(table) = self.look_up()? {
+            return Ok(table);
+        }
+        let mut rows = self.run_statement()?;
         show_next(&mut rows, &mut self.output)
+    }
+
+    /// Looks a single row up where the statement does that; `None` if it does not.
+    fn look_up(&mut self) -> Result<Option<u32>, Error> {
+        let Self { shared, statement, parameters, output, .. } = self;
+        let mut table = 0;
+        let found =
+            shared.with(|connection| connection.look_up(statement, parameters, |row| table = output.show_row(row)))?;
+        Ok(found.map(|_| table))
     }
 
     fn begin_rows(&mut self, parameters: u32) -> Result<u32, Error> {
         self.rows = None;
-        let mut rows = self.start(parameters)?;
+        read_parameters(parameters, &mut self.parameters)?;
+        if let Some(table) = self.look_up()? {
+            self.changes = 0;
+            return Ok(table);
+        }
+        let mut rows = self.run_statement()?;
         let table = show_next(&mut rows, &mut self.output)?;
         self.changes = rows.changes();
         if table != 0 {

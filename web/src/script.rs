@@ -6,11 +6,12 @@ use crate::prepared::FAILED;
 use gingham::vector::Batch;
 use gingham::{Connection, Error, OutputColumn, Rows};
 use std::collections::VecDeque;
+use std::sync::Arc;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[derive(Default)]
 struct Kept {
-    columns: Vec<OutputColumn>,
+    columns: Arc<[OutputColumn]>,
     batches: VecDeque<Batch>,
     changes: u64,
 }
@@ -24,7 +25,7 @@ impl Kept {
                 batches.push_back(batch);
             }
         }
-        Ok(Self { columns: rows.columns().to_vec(), batches, changes: rows.changes() })
+        Ok(Self { columns: Arc::clone(rows.shared_columns()), batches, changes: rows.changes() })
     }
 }
 

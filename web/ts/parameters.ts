@@ -37,9 +37,9 @@ export class ParameterWriter {
    */
   write(parameters: readonly Parameter[]): number {
     const count = parameters.length;
+    const memory = this.#memory;
     const bytes = count * SLOT_BYTES + payloadBytesMax(parameters);
     if (bytes > this.#capacity) this.#reserve(bytes);
-    const memory = this.#memory;
     memory.refresh();
     let at = count * SLOT_BYTES;
     for (let index = 0; index < count; index += 1) {
@@ -67,7 +67,12 @@ export class ParameterWriter {
     const word = slot >> 2;
     switch (typeof value) {
       case "number":
-        if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
+        // Zero may be -0, which is no integer.
+        if ((value | 0) === value && value !== 0) {
+          u32[word] = Kind.int;
+          i32[word + 2] = value;
+          i32[word + 3] = value >> 31;
+        } else if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
           u32[word] = Kind.int;
           i32[word + 2] = value | 0;
           i32[word + 3] = Math.floor(value / TWO_32);
@@ -121,7 +126,9 @@ export class ParameterWriter {
 
 function payloadBytesMax(parameters: readonly Parameter[]): number {
   let bytes = 0;
-  for (const value of parameters) {
+  for (let index = 0; index < parameters.length; index += 1) {
+    const value = parameters[index];
+    if (typeof value === "number") continue;
     if (typeof value === "string") bytes += utf8BytesMax(value.length);
     // Forty digits and a sign are more than a DECIMAL has; longer ones are refused by the engine.
     else if (typeof value === "bigint") bytes += 64 + decimalDigitsMax(value);

@@ -75,7 +75,7 @@ export class Statement<T = Row> {
   /** All rows. */
   all(...parameters: Parameters): T[] {
     const rows: T[] = [];
-    this.#eachBatch(parameters, (table) => this.#append(rows, table));
+    for (let table = this.#begin(parameters); table > FAILED; table = this.#next()) this.#append(rows, table);
     return rows;
   }
 
@@ -131,16 +131,16 @@ export class Statement<T = Row> {
     const { core, decoding } = this.#context;
     let columns: SqlValue[][] | undefined;
     let rows = 0;
-    this.#eachBatch(parameters, (table) => {
+    for (let table = this.#begin(parameters); table > FAILED; table = this.#next()) {
       this.#shapeOf(table);
       const batch = decodeBatch(core.memory, table, decoding);
       rows += batch.rows;
       if (columns === undefined) columns = batch.columns;
       else appendColumns(columns, batch.columns);
-    });
+    }
     const fields = this.columns();
     columns ??= fields.map(() => []);
-    return { fields, columns, rows, changes: core.call(() => this.#prepared.changes()) };
+    return { fields, columns, rows, changes: this.#prepared.changes() };
   }
 
   #bind(parameters: Parameters): number {
@@ -187,18 +187,34 @@ export class Statement<T = Row> {
     return undefined;
   }
 
-  #eachBatch(parameters: Parameters, visit: (table: number) => void): void {
-    const { core } = this.#context;
+  /** The first batch; 0 if there is none. */
+  #begin(parameters: Parameters): number {
     const count = this.#bind(parameters);
-    const prepared = this.#prepared;
-    let table = core.call(() => prepared.begin(count));
-    while (table > FAILED) {
-      core.memory.refresh();
-      visit(table);
-      table = core.call(() => prepared.next());
+    let table: number;
+    try {
+      table = this.#prepared.begin(count);
+    } catch (error) {
+      throw this.#context.core.crashed(error);
     }
-    if (table === FAILED) throw core.failure();
-    this.#context.committed();
+    return this.#arrived(table);
+  }
+
+  /** The next batch of what `#begin` began; 0 after the last. */
+  #next(): number {
+    let table: number;
+    try {
+      table = this.#prepared.next();
+    } catch (error) {
+      throw this.#context.core.crashed(error);
+    }
+    return this.#arrived(table);
+  }
+
+  #arrived(table: number): number {
+    if (table === FAILED) throw this.#context.core.failure();
+    if (table === 0) this.#context.committed();
+    else this.#context.core.memory.refresh();
+    return table;
   }
 
   #append(rows: T[], table: number): void {

@@ -56,21 +56,29 @@ impl View {
         wanted: &[usize],
         f: impl FnOnce(&RowReader<'_>) -> Result<()>,
     ) -> Result<()> {
-        let missing = || Error::Corrupt(format!("an index of table {} names a row that is gone", table.record.name));
-        let bytes = self.read(|read| match read.get(table.rows_tree(), locator)? {
-            Some(bytes) => Ok(Some(bytes)),
-            None if table.record.storage == Storage::Column => {
-                let row = table::read_column_row(read, shared, table, table::row_id_of(locator)?, wanted)?;
-                row.map(|row| {
-                    let mut bytes = Vec::new();
-                    table.row_layout.encode(&row, &mut bytes)?;
-                    Ok(bytes)
-                })
-                .transpose()
+        let mut f = Some(f);
+        let mut result = Ok(());
+        let mut visit = |bytes: &[u8]| {
+            if let Some(f) = f.take() {
+                result = table.row_layout.reader(bytes).map_err(Error::from).and_then(|row| f(&row));
             }
-            None => Ok(None),
+        };
+        self.read(|read| {
+            if read.visit(table.rows_tree(), locator, &mut visit)? {
+                return Ok(());
+            }
+            let row = match table.record.storage {
+                Storage::Column => table::read_column_row(read, shared, table, table::row_id_of(locator)?, wanted)?,
+                _ => None,
+            };
+            let missing =
+                || Error::Corrupt(format!("an index of table {} names a row that is gone", table.record.name));
+            let mut bytes = Vec::new();
+            table.row_layout.encode(&row.ok_or_else(missing)?, &mut bytes)?;
+            visit(&bytes);
+            Ok(())
         })?;
-        f(&table.row_layout.reader(&bytes.ok_or_else(missing)?)?)
+        result
     }
 
     pub(crate) fn read_extent(&self, extent: &Extent, offset: u64, buffer: &mut [u8]) -> Result<()> {

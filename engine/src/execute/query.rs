@@ -52,7 +52,7 @@ pub(super) fn start(
         .parameters
         .iter()
         .enumerate()
-        .map(|(position, ty)| compare_parameter(parameters, position, *ty))
+        .map(|(position, ty)| Ok(compare_parameter(parameters, position, *ty)?.into_owned()))
         .collect::<Result<Vec<Value>>>()?;
     connection.finish_loads_if_writing()?;
     let access = connection.table_access()?;

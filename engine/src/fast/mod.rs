@@ -10,12 +10,14 @@
 
 mod aggregate;
 mod lexer;
+mod lookup;
 mod parser;
 mod path;
 mod program;
 mod run;
 
 pub(crate) use lexer::Parameters;
+pub use lookup::FoundRow;
 pub(crate) use program::Program;
 pub(crate) use run::{ProgramResult, run};
 

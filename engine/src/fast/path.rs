@@ -132,17 +132,18 @@ impl Path {
     /// The ranges to read, in order and without repeats.
     pub(super) fn ranges(&self, table: &Table, parameters: &[Value]) -> Result<Vec<KeyRange>> {
         let layout = self.index.map_or(&table.key_layout, |position| &table.indexes[position].layout);
-        let mut equal = self.equal.iter().map(|a| a.compared(parameters)).collect::<Result<Vec<Value>>>()?;
+        let mut equal =
+            self.equal.iter().map(|a| Ok(a.compared(parameters)?.into_owned())).collect::<Result<Vec<Value>>>()?;
         let mut ranges = Vec::with_capacity(self.list.len().max(1));
         if self.list.is_empty() {
             let end = |end: &Option<(Argument, bool)>| -> Result<Option<(Value, bool)>> {
-                end.as_ref().map(|(a, inclusive)| Ok((a.compared(parameters)?, *inclusive))).transpose()
+                end.as_ref().map(|(a, inclusive)| Ok((a.compared(parameters)?.into_owned(), *inclusive))).transpose()
             };
             let ends = [end(&self.ends[0])?, end(&self.ends[1])?];
             ranges.extend(value_range(layout, &equal, ends, self.not_null)?);
         }
         for argument in &self.list {
-            equal.push(argument.compared(parameters)?);
+            equal.push(argument.compared(parameters)?.into_owned());
             ranges.extend(value_range(layout, &equal, [None, None], false)?);
             equal.pop();
         }

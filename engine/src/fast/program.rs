@@ -8,6 +8,7 @@ use crate::schema::{Schema, Table};
 use crate::values::compare_parameter;
 use gingham_plan::{CreateIndex, OutputColumn, RouteSetting, Storage};
 use gingham_types::{SqlType, Value, cast, compare_values};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -56,6 +57,8 @@ pub(crate) enum Program {
         table: Arc<Table>,
         key: Vec<Argument>,
         assignments: Vec<(usize, NewValue)>,
+        /// Nothing but the row depends on the columns assigned to.
+        is_plain: bool,
     },
     /// The rows along a key to change.
     UpdateAll {
@@ -88,9 +91,9 @@ pub(crate) enum Argument {
 
 impl Argument {
     /// The value, to compare with a column.
-    pub(super) fn compared(&self, parameters: &[Value]) -> Result<Value> {
+    pub(super) fn compared<'a>(&'a self, parameters: &'a [Value]) -> Result<Cow<'a, Value>> {
         match self {
-            Self::Constant(value) => Ok(value.clone()),
+            Self::Constant(value) => Ok(Cow::Borrowed(value)),
             Self::Parameter { position, ty } => compare_parameter(parameters, *position, *ty),
         }
     }
@@ -152,7 +155,8 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
                 return None;
             }
             if let Some(key) = bind_key(&table, &conditions) {
-                return Some(Program::Update { table, key, assignments });
+                let is_plain = seen.iter().all(|column| table.is_plain(*column));
+                return Some(Program::Update { table, key, assignments, is_plain });
             }
             let path = path::find(&table, &conditions, Wanted::default())?;
             Some(Program::UpdateAll { table, path, assignments })

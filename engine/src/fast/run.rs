@@ -7,7 +7,7 @@ use crate::access::{RowBatch, RowScan, RowScanPlan, View};
 use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
-use crate::table::{Insertion, Writer, duplicate_key};
+use crate::table::{Insertion, Writer, duplicate_key, refuse_null};
 use crate::values::assign_parameter;
 use gingham_column_store::source::{Source, Step};
 use gingham_column_store::vector::{Batch, Data, Vector};
@@ -136,15 +136,28 @@ impl Program {
     /// it checks before its only change.
     pub(crate) fn is_atomic(&self) -> bool {
         match self {
-            Self::Insert { table, rows } => rows.len() == 1 && is_alone(table),
+            Self::Insert { table, rows } => rows.len() == 1 && table.children.is_empty(),
+            Self::Update { is_plain: true, .. } => true,
             Self::Update { table, assignments, .. } => {
                 // A key that moves is removed before it is found to be taken.
                 is_alone(table) && !assignments.iter().any(|(column, _)| table.record.primary_key.contains(column))
             }
-            Self::Delete { table, .. } => is_alone(table),
+            Self::Delete { table, .. } => table.children.is_empty(),
             Self::UpdateAll { .. } | Self::DeleteAll { .. } => false,
             _ => true,
         }
+    }
+
+    /// Whether the program reads and no more.
+    pub(crate) const fn reads(&self) -> bool {
+        matches!(
+            self,
+            Self::Get { .. }
+                | Self::Scan { .. }
+                | Self::Count { .. }
+                | Self::Extreme { .. }
+                | Self::Aggregate { .. }
+        )
     }
 
     /// Whether the program changes rows.
@@ -179,12 +192,27 @@ impl Program {
                 }
                 Ok(rows.len() as u64)
             }
-            Self::Update { table, key, assignments } => {
+            Self::Update { table, key, assignments, is_plain: true } => {
+                let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
+                let mut changes = Vec::with_capacity(assignments.len());
+                let exists = writer.rewrite(table, &locator, |old, new| {
+                    let row = table.row_layout.reader(old)?;
+                    for (column, value) in assignments {
+                        let value = new_value(value, |c| row.int(c), table.row_layout.types()[*column], parameters)?;
+                        refuse_null(table, *column, &value)?;
+                        changes.push((*column, value));
+                    }
+                    Ok(table.row_layout.patch(old, &changes, new)?)
+                })?;
+                Ok(u64::from(exists))
+            }
+            Self::Update { table, key, assignments, .. } => {
                 let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
                 let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
                 let mut new = old.clone();
                 for (column, value) in assignments {
-                    new[*column] = new_value(value, &old, table.row_layout.types()[*column], parameters)?;
+                    let ty = table.row_layout.types()[*column];
+                    new[*column] = new_value(value, |c| int(&old[c]), ty, parameters)?;
                 }
                 writer.update(table, &mut [(locator, old, new)])?;
                 Ok(1)
@@ -225,7 +253,7 @@ fn update_all(
             let Some((locator, old)) = row_at(table, access.index, key, row, writer)? else { continue };
             let mut new = old.clone();
             for (column, value) in assignments {
-                new[*column] = new_value(value, &old, types[*column], parameters)?;
+                new[*column] = new_value(value, |c| int(&old[c]), types[*column], parameters)?;
             }
             changes.push((locator, old, new));
         }
@@ -275,20 +303,32 @@ fn delete_all(table: &Table, path: &Path, parameters: &[Value], writer: &mut Wri
 
 /// The key's bytes; `None` when a value is NULL, which equals nothing.
 fn locator(table: &Table, key: &[Argument], parameters: &[Value]) -> Result<Option<Vec<u8>>> {
-    let mut values = Vec::with_capacity(key.len());
-    for argument in key {
-        match argument.compared(parameters)? {
-            Value::Null => return Ok(None),
-            value => values.push(value),
+    let mut bytes = Vec::with_capacity(16);
+    Ok(encode_locator(table, key, parameters, &mut bytes)?.then_some(bytes))
+}
+
+/// Puts the key's bytes into `bytes`; `false` when a value is NULL, which equals nothing.
+pub(super) fn encode_locator(
+    table: &Table,
+    key: &[Argument],
+    parameters: &[Value],
+    bytes: &mut Vec<u8>,
+) -> Result<bool> {
+    bytes.clear();
+    let mut is_whole = true;
+    for (position, argument) in key.iter().enumerate() {
+        let value = argument.compared(parameters)?;
+        if value.is_null() {
+            is_whole = false;
+        } else if is_whole {
+            table.key_layout.encode_at(position, &value, bytes)?;
         }
     }
-    let mut bytes = Vec::with_capacity(16);
-    table.key_layout.encode(&values, &mut bytes)?;
-    Ok(Some(bytes))
+    Ok(is_whole)
 }
 
 fn row_limit(limit: &Argument, parameters: &[Value]) -> Result<u64> {
-    match limit.compared(parameters)? {
+    match *limit.compared(parameters)? {
         Value::Null => Ok(u64::MAX),
         Value::Int(rows) => {
             u64::try_from(rows).map_err(|_| SqlError::new("2201W", "LIMIT must not be negative").into())
@@ -297,15 +337,23 @@ fn row_limit(limit: &Argument, parameters: &[Value]) -> Result<u64> {
     }
 }
 
-fn new_value(value: &NewValue, old: &[Value], ty: SqlType, parameters: &[Value]) -> Result<Value> {
+const fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(value) => Some(*value),
+        _ => None,
+    }
+}
+
+/// The value to assign; `old` gives the integer that a column of the row had.
+fn new_value(value: &NewValue, old: impl Fn(usize) -> Option<i64>, ty: SqlType, parameters: &[Value]) -> Result<Value> {
     match value {
         NewValue::Argument(Argument::Constant(value)) => Ok(value.clone()),
         NewValue::Argument(Argument::Parameter { position, ty }) => assign_parameter(parameters, *position, *ty),
         NewValue::Add { column, minus, argument } => {
-            let (Value::Int(left), Value::Int(right)) = (&old[*column], argument.compared(parameters)?) else {
+            let (Some(left), Value::Int(right)) = (old(*column), &*argument.compared(parameters)?) else {
                 return Ok(Value::Null);
             };
-            let sum = if *minus { left.checked_sub(right) } else { left.checked_add(right) };
+            let sum = if *minus { left.checked_sub(*right) } else { left.checked_add(*right) };
             let fits = |v: &i64| ty == SqlType::BigInt || i32::try_from(*v).is_ok();
             match sum.filter(fits) {
                 Some(sum) => Ok(Value::Int(sum)),

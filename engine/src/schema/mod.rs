@@ -122,6 +122,18 @@ impl Table {
         self.record.primary_key.is_empty() || self.record.storage == Storage::Column
     }
 
+    /// Whether a column can change without anything else than its row: it is in no key
+    /// and no index, nothing refers to it or checks it, nothing is computed.
+    pub(crate) fn is_plain(&self, column: usize) -> bool {
+        let refers = self.parents.iter().any(|parent| parent.columns.contains(&column));
+        !self.generates
+            && self.record.checks.is_empty()
+            && !self.record.primary_key.contains(&column)
+            && !refers
+            && !self.children.iter().any(|child| child.columns.contains(&column))
+            && !self.indexes.iter().any(|index| index.info.columns_read().contains(&column))
+    }
+
     /// The primary key's values of a row.
     pub(crate) fn key_values(&self, row: &[Value]) -> Vec<Value> {
         self.record.primary_key.iter().map(|c| row[*c].clone()).collect()

@@ -143,7 +143,9 @@ impl ColumnLoad {
                 }
             }
             let locator = row_id_key(self.next_row_id() + offset as i64);
-            index::add_entries(transaction, &self.table, &locator, &row)?;
+            for (tree, key) in index::row_entries(&self.table, &locator, &row)? {
+                transaction.put(tree, &key, &[])?;
+            }
         }
         Ok(())
     }

@@ -10,7 +10,8 @@ use crate::error::Result;
 use crate::schema::{Index, Table};
 use gingham_column_store::expression::evaluate_row;
 use gingham_plan::StoredExpr;
-use gingham_row_store::{Direction, Read, Transaction, TreeId};
+use gingham_row_store::format::KEY_BYTES_MAX;
+use gingham_row_store::{Direction, Error as StoreError, Read, Transaction, TreeId};
 use gingham_types::Value;
 use std::ops::Bound;
 
@@ -79,29 +80,20 @@ pub(super) fn find_by_index(read: &impl Read, tree: TreeId, prefix: &[u8]) -> Re
     Ok(cursor.next()?.map(|(key, _)| key[prefix.len()..].to_vec()))
 }
 
-pub(crate) fn add_entries(transaction: &mut Transaction, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
+/// The keys of a row's entries, each with its tree. They are made before anything is
+/// changed, so that a key that cannot be made or is too long leaves no half of a change.
+pub(super) fn row_entries(table: &Table, locator: &[u8], row: &[Value]) -> Result<Vec<(TreeId, Vec<u8>)>> {
+    let mut entries = Vec::with_capacity(table.indexes.len());
     for index in &table.indexes {
         if let Some(mut key) = entry_key(index, row)? {
             key.extend_from_slice(locator);
-            transaction.put(index.tree, &key, &[])?;
+            if key.len() > KEY_BYTES_MAX {
+                return Err(StoreError::KeyTooLong { bytes: key.len(), bytes_max: KEY_BYTES_MAX }.into());
+            }
+            entries.push((index.tree, key));
         }
     }
-    Ok(())
-}
-
-pub(crate) fn remove_entries(
-    transaction: &mut Transaction,
-    table: &Table,
-    locator: &[u8],
-    row: &[Value],
-) -> Result<()> {
-    for index in &table.indexes {
-        if let Some(mut key) = entry_key(index, row)? {
-            key.extend_from_slice(locator);
-            transaction.delete(index.tree, &key)?;
-        }
-    }
-    Ok(())
+    Ok(entries)
 }
 
 /// Changes the entries of a row that keeps its locator.

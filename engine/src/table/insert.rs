@@ -35,11 +35,12 @@ pub(super) fn insert(
     }
     state.row.clear();
     table.row_layout.encode(row, &mut state.row)?;
+    let entries = index::row_entries(table, &state.key, row)?;
     if !transaction.insert(table.rows_tree(), &state.key, &state.row)? {
         return Ok(Insertion::Conflict { index: None, locator: state.key.clone() });
     }
-    if !table.indexes.is_empty() {
-        index::add_entries(transaction, table, &state.key, row)?;
+    for (tree, key) in &entries {
+        transaction.put(*tree, key, &[])?;
     }
     if table.record.storage == Storage::Hybrid {
         let key = std::mem::take(&mut state.key);

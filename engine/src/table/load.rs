@@ -39,10 +39,7 @@ impl Writer<'_> {
         if table.looks_at_rows() || column::refuse_nulls(table, batch).is_err() {
             return self.insert_rows(table, batch);
         }
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let result = bulk::insert_rows(self.transaction, table, batch, &mut state);
-        self.states.insert(table.id(), state);
-        match result? {
+        match bulk::insert_rows(self.transaction, table, batch, self.states.of(table.id()))? {
             Some((Insertion::Conflict { index, .. }, row)) => Err(duplicate_key(table, index, &row).into()),
             _ => Ok(()),
         }
@@ -76,13 +73,11 @@ impl Writer<'_> {
             let mut rows: Vec<Vec<Value>> = (from..to)
                 .map(|row| batch.columns.iter().zip(types).map(|(c, ty)| c.value(row, *ty)).collect())
                 .collect();
-            let mut state = self.states.remove(&table.id()).unwrap_or_default();
-            let completed = rows.iter_mut().try_for_each(|row| {
-                complete::complete(self.transaction, table, &mut state, row)?;
-                self.references.check(&*self.transaction, table, None, row)
-            });
-            self.states.insert(table.id(), state);
-            completed?;
+            let state = self.states.of(table.id());
+            for row in &mut rows {
+                complete::complete(self.transaction, table, state, row)?;
+                self.references.check(&*self.transaction, table, None, row)?;
+            }
             let part = batch_from_rows(&rows, types)?;
             self.load_columns(table, |load, transaction| load.append(transaction, &part))?;
             from = to;
@@ -125,15 +120,14 @@ impl Writer<'_> {
         table: &Arc<Table>,
         append: impl FnOnce(&mut ColumnLoad, &mut Transaction) -> Result<()>,
     ) -> Result<()> {
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let state = self.states.of(table.id());
         let mut load = match state.load.take() {
             Some(load) => load,
-            None => ColumnLoad::new(table, next_row_id(self.transaction, table, &mut state)?),
+            None => ColumnLoad::new(table, next_row_id(self.transaction, table, state)?),
         };
         let result = append(&mut load, self.transaction);
         state.next_row_id = Some(load.next_row_id());
         state.load = Some(load);
-        self.states.insert(table.id(), state);
         result
     }
 }

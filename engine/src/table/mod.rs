@@ -13,25 +13,27 @@ mod index;
 mod insert;
 mod load;
 mod references;
+mod states;
 mod strings;
 mod together;
 
 pub(crate) use column::{
     ColumnLoad, Extents, group_metas, put_group, read_column_row, row_exists, select, split_group,
 };
+pub(crate) use complete::refuse_null;
 pub(crate) use copy::{CopyRange, copy_is_due, ranges, refresh_copy, uncopied_rows};
 pub(crate) use identity::{column as identity_column, last_number};
 pub(crate) use index::{NewEntries, build_index, entry_key, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
+pub(crate) use states::TableStates;
 
 use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use gingham_column_store::storage::RowGroupMeta;
-use gingham_plan::{SqlError, Storage, TableId};
+use gingham_plan::{SqlError, Storage};
 use gingham_row_store::{Direction, Read, Transaction};
 use gingham_types::Value;
-use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -56,7 +58,7 @@ pub(crate) struct TableState {
 pub(crate) struct Writer<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) transaction: &'a mut Transaction,
-    pub(crate) states: &'a mut HashMap<TableId, TableState>,
+    pub(crate) states: &'a mut TableStates,
     /// What the statement has to settle when its rows are changed.
     pub(crate) references: &'a mut References,
 }
@@ -82,22 +84,17 @@ impl Writer<'_> {
     /// # Errors
     /// 23502, 23503 and 23514 for a row that must not be; errors of the store.
     pub(crate) fn insert(&mut self, table: &Table, row: &mut [Value]) -> Result<Insertion> {
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let result = complete::complete(self.transaction, table, &mut state, row)
-            .and_then(|()| self.references.check(&*self.transaction, table, None, row))
-            .and_then(|()| insert::insert(self.transaction, table, row, &mut state));
-        self.states.insert(table.id(), state);
-        result
+        let state = self.states.of(table.id());
+        complete::complete(self.transaction, table, state, row)?;
+        self.references.check(&*self.transaction, table, None, row)?;
+        insert::insert(self.transaction, table, row, state)
     }
 
     /// Removes a row. `row` gives its values where they are known; for column tables
     /// with a key they must be.
     pub(crate) fn delete(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
         self.references.note(table, row, None);
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let result = remove(self.transaction, table, locator, row, &mut state);
-        self.states.insert(table.id(), state);
-        result
+        remove(self.transaction, table, locator, row, self.states.of(table.id()))
     }
 
     /// Removes rows whose values are known: `(locator, row)`.
@@ -106,16 +103,15 @@ impl Writer<'_> {
             return rows.iter().try_for_each(|(locator, row)| self.delete(table, locator, row));
         }
         let mut together = together::Together::new(table);
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let taken = rows.iter().try_for_each(|(locator, row)| {
+        let state = self.states.of(table.id());
+        for (locator, row) in rows {
             self.references.note(table, row, None);
             if table.record.storage == Storage::Hybrid {
-                copy::mark(self.transaction, table, locator, &mut state)?;
+                copy::mark(self.transaction, table, locator, state)?;
             }
-            together.remove(table, locator, row)
-        });
-        self.states.insert(table.id(), state);
-        taken.and_then(|()| together.apply(self.transaction, table))
+            together.remove(table, locator, row)?;
+        }
+        together.apply(self.transaction, table)
     }
 
     /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
@@ -126,18 +122,7 @@ impl Writer<'_> {
     /// 23505 if a new key exists, 23502, 23503 and 23514 for a row that must not be; the
     /// caller rolls back the statement.
     pub(crate) fn update(&mut self, table: &Table, changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
-        let mut state = self.states.remove(&table.id()).unwrap_or_default();
-        let result = self.update_with(table, changes, &mut state);
-        self.states.insert(table.id(), state);
-        result
-    }
-
-    fn update_with(
-        &mut self,
-        table: &Table,
-        changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)],
-        state: &mut TableState,
-    ) -> Result<()> {
+        let state = self.states.of(table.id());
         let mut moved = Vec::new();
         // Rows of a column table may be in a row group, where none keeps its place.
         let is_bulk = changes.len() > 1 && table.record.storage != Storage::Column;
@@ -172,6 +157,31 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Changes columns of a row that nothing else depends on (see
+    /// [`Table::is_plain`]): `make` writes the new row given the bytes of the old one.
+    /// Whether there is such a row.
+    ///
+    /// # Errors
+    /// What `make` returns, with nothing changed; errors of the store.
+    pub(crate) fn rewrite(
+        &mut self,
+        table: &Table,
+        locator: &[u8],
+        mut make: impl FnMut(&[u8], &mut Vec<u8>) -> Result<()>,
+    ) -> Result<bool> {
+        let state = self.states.of(table.id());
+        let mut made = Ok(());
+        let exists = self.transaction.rewrite(table.rows_tree(), locator, &mut state.row, &mut |old, new| {
+            made = make(old, new);
+            made.is_ok()
+        })?;
+        made?;
+        if exists && table.record.storage == Storage::Hybrid {
+            copy::mark(self.transaction, table, locator, state)?;
+        }
+        Ok(exists)
+    }
+
     /// The values of a row; `None` if it is not there.
     pub(crate) fn read_row(&self, table: &Table, locator: &[u8]) -> Result<Option<Vec<Value>>> {
         match self.transaction.get(table.rows_tree(), locator)? {
@@ -186,7 +196,7 @@ impl Writer<'_> {
 
     /// Removes every row, and the memory of numbers given.
     pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
-        self.states.remove(&table.id());
+        self.states.remove(table.id());
         identity::forget(self.transaction, table.id())?;
         self.empty(table)
     }
@@ -194,7 +204,7 @@ impl Writer<'_> {
     /// Removes every row, and nothing else.
     pub(crate) fn empty(&mut self, table: &Table) -> Result<()> {
         self.finish_loads()?;
-        self.states.remove(&table.id());
+        self.states.remove(table.id());
         column::free_groups(self.transaction, table)?;
         self.transaction.clear_tree(table.rows_tree())?;
         for index in &table.indexes {
@@ -207,7 +217,7 @@ impl Writer<'_> {
     /// before anything reads the transaction, sets a savepoint or commits.
     pub(crate) fn finish_loads(&mut self) -> Result<()> {
         for (table, state) in self.states.iter_mut() {
-            identity::write(self.transaction, *table, state)?;
+            identity::write(self.transaction, table, state)?;
             if let Some(load) = state.load.take() {
                 load.finish(self.transaction)?;
             }
@@ -264,7 +274,9 @@ fn remove(
         _ => None,
     };
     let row = stored.as_deref().unwrap_or(row);
-    index::remove_entries(transaction, table, locator, row)?;
+    for (tree, key) in index::row_entries(table, locator, row)? {
+        transaction.delete(tree, &key)?;
+    }
     let in_tree = transaction.delete(table.rows_tree(), locator)?;
     match table.record.storage {
         Storage::Column if !in_tree => {

@@ -1,0 +1,115 @@
+//! Looking one row up by its key, without making a result of it.
+//!
+//! What a statement that reads usually needs is left out, for none of it outlives the
+//! look-up: no state is held for readers, no vectors are made. The caller reads the row
+//! where it lies.
+
+use super::program::Program;
+use super::run::encode_locator;
+use crate::access::lock_transaction;
+use crate::connection::{Connection, Mode};
+use crate::error::Result;
+use crate::statement::{Kind, Statement};
+use gingham_plan::OutputColumn;
+use gingham_row_store::row::RowReader;
+use gingham_types::Value;
+use std::sync::Arc;
+
+/// A row that was found: its result columns, read in place.
+pub struct FoundRow<'a> {
+    reader: RowReader<'a>,
+    ordinals: &'a [usize],
+    columns: &'a Arc<[OutputColumn]>,
+}
+
+impl<'a> FoundRow<'a> {
+    /// The result columns.
+    pub fn columns(&self) -> &'a Arc<[OutputColumn]> {
+        self.columns
+    }
+
+    /// An INTEGER, BIGINT, DATE (days) or TIMESTAMP (microseconds); `None` is NULL, as it
+    /// is for a column of another type.
+    #[inline]
+    pub fn int(&self, column: usize) -> Option<i64> {
+        self.reader.int(self.ordinals[column])
+    }
+
+    /// A DOUBLE.
+    #[inline]
+    pub fn double(&self, column: usize) -> Option<f64> {
+        self.reader.double(self.ordinals[column])
+    }
+
+    /// A BOOLEAN.
+    #[inline]
+    pub fn boolean(&self, column: usize) -> Option<bool> {
+        self.reader.boolean(self.ordinals[column])
+    }
+
+    /// A DECIMAL's unscaled number, at the column's scale.
+    #[inline]
+    pub fn decimal(&self, column: usize) -> Option<i128> {
+        self.reader.decimal(self.ordinals[column])
+    }
+
+    /// The bytes of a TEXT or BLOB.
+    #[inline]
+    pub fn bytes(&self, column: usize) -> Option<&'a [u8]> {
+        self.reader.bytes(self.ordinals[column])
+    }
+}
+
+impl Connection {
+    /// Runs a statement that looks one row up by its whole key and shows `visit` the row,
+    /// if there is one. `visit` must not use the database.
+    ///
+    /// # Returns
+    /// Whether there was a row; `None`, with nothing done, if the statement is of another
+    /// kind or has to be prepared again: [`Connection::run`] runs it then.
+    ///
+    /// # Errors
+    /// As [`Connection::run`].
+    pub fn look_up(
+        &mut self,
+        statement: &Statement,
+        parameters: &[Value],
+        visit: impl FnOnce(&FoundRow<'_>),
+    ) -> Result<Option<bool>> {
+        let prepared = &*statement.prepared;
+        let Kind::Program(Program::Get { table, key, columns: ordinals, limit: None }) = &prepared.kind else {
+            return Ok(None);
+        };
+        if parameters.len() != statement.parameter_count() || prepared.route != self.route {
+            return Ok(None);
+        }
+        let mut locator = std::mem::take(&mut self.locator);
+        let encoded = encode_locator(table, key, parameters, &mut locator);
+        let read = |bytes: &[u8]| -> gingham_row_store::Result<()> {
+            let reader = table.row_layout.reader(bytes)?;
+            visit(&FoundRow { reader, ordinals, columns: &prepared.columns });
+            Ok(())
+        };
+        let tree = table.rows_tree();
+        // A key with a NULL is in no row, which takes no reading.
+        let found = encoded.and_then(|is_whole| match &self.mode {
+            Mode::Autocommit => self.shared.read_newest(prepared.schema_version, |store| {
+                if is_whole { Ok(store.get_with(tree, &locator, read)?) } else { Ok(None) }
+            }),
+            Mode::Reading(_, schema) if schema.counters.version != prepared.schema_version => Ok(None),
+            Mode::Writing if self.current_schema_version() != prepared.schema_version => Ok(None),
+            _ if !is_whole => Ok(Some(None)),
+            Mode::Reading(snapshot, _) => Ok(Some(snapshot.get_with(tree, &locator, read)?)),
+            Mode::Writing => match lock_transaction(&self.transaction).as_ref() {
+                Some(transaction) => Ok(Some(transaction.get_with(tree, &locator, read)?)),
+                None => Ok(None),
+            },
+        });
+        self.locator = locator;
+        match found? {
+            None => Ok(None),
+            Some(None) => Ok(Some(false)),
+            Some(Some(read)) => Ok(read.map(|()| Some(true))?),
+        }
+    }
+}

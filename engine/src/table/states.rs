@@ -1,0 +1,36 @@
+//! What a transaction remembers about the tables it changes.
+
+use super::TableState;
+use gingham_plan::TableId;
+
+/// A state for each table, in no order. Transactions change few tables, and every change
+/// asks for one: looking through a short list is less work than hashing.
+#[derive(Default)]
+pub(crate) struct TableStates(Vec<(TableId, TableState)>);
+
+impl TableStates {
+    /// The state of a table, made if there is none.
+    pub(super) fn of(&mut self, table: TableId) -> &mut TableState {
+        let index = match self.0.iter().position(|(id, _)| *id == table) {
+            Some(index) => index,
+            None => {
+                self.0.push((table, TableState::default()));
+                self.0.len() - 1
+            }
+        };
+        &mut self.0[index].1
+    }
+
+    pub(super) fn remove(&mut self, table: TableId) {
+        self.0.retain(|(id, _)| *id != table);
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (TableId, &mut TableState)> {
+        self.0.iter_mut().map(|(id, state)| (*id, state))
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
