@@ -14,6 +14,8 @@ export const USAGE = `usage: node bench/browser/run.js m0|batteries|tpch [option
   --storage KIND    Gingham's tables in TPC-H: column (default, made for bulk loads), hybrid or row
   --queries FOLDER  q01.sql … q22.sql (default: tpch/queries)
   --save [LABEL]    write bench/results/DATE-chromium-LABEL.json (labels: M0, batteries; M3 at --sf 0.1; M7 at 1 and 10)
+  --profile         m0, batteries: Gingham alone under Chromium's profiler; prints which part of a statement takes
+                    which share of each step, instead of times (cargo xtask wasm --names gives functions names)
   --json PATH       write the same JSON to PATH
 `;
 
@@ -40,6 +42,7 @@ export class UsageError extends Error {}
  * @property {string | null} queriesFolder
  * @property {string | null} saveLabel
  * @property {string | null} jsonPath
+ * @property {boolean} profile
  */
 
 /**
@@ -53,11 +56,13 @@ export function parseOptions(words) {
   if (suite === undefined) {
     throw new UsageError(word === undefined ? "no suite given" : `unknown suite ${JSON.stringify(word)}`);
   }
-  const values = readOptions(rest);
+  const profile = rest.includes(PROFILE);
+  if (profile && suite === "tpch") throw new UsageError("--profile is for m0 and batteries");
+  const values = readOptions(rest.filter((given) => given !== PROFILE));
   const scaleFactor = positiveNumber(values, "--sf", 0.1);
   return {
     suite,
-    engines: parseEngines(suite, values.get("--engines")),
+    engines: parseEngines(suite, profile ? "gingham" : values.get("--engines")),
     repeat: positiveInteger(values, "--repeat", suite === "tpch" ? 1 : 3),
     rows: positiveInteger(values, "--rows", 100_000),
     scaleFactor,
@@ -66,6 +71,7 @@ export function parseOptions(words) {
     queriesFolder: values.get("--queries") ?? null,
     saveLabel: values.has("--save") ? checkLabel(values.get("--save") || defaultLabel(suite, scaleFactor)) : null,
     jsonPath: values.get("--json") ?? null,
+    profile,
   };
 }
 
@@ -81,6 +87,9 @@ export function defaultLabel(suite, scaleFactor) {
   if (scaleFactor === 0.1) return "M3";
   return scaleFactor === 1 || scaleFactor === 10 ? "M7" : `TPCH-SF${scaleFactor}`;
 }
+
+/** The one option that never has a value. */
+const PROFILE = "--profile";
 
 const VALUE_OPTIONS = ["--engines", "--repeat", "--rows", "--sf", "--input", "--storage", "--queries", "--json"];
 

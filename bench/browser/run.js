@@ -6,9 +6,11 @@
  */
 
 import { CHROMIUM_FLAGS, findChromium } from "./harness/index.js";
+import { Profiles } from "./profile/collect.js";
 import { parseOptions, USAGE, UsageError } from "./options.js";
 import { requirePackage } from "./paths.js";
 import { describeCommit, describeMachine, loadAverage, peerVersions } from "./report/machine.js";
+import { dearestFunctions, partsTable } from "./report/parts-table.js";
 import { saveResult, writeJson } from "./report/save.js";
 import { runBatteries } from "./suites/run-batteries.js";
 import { runM0 } from "./suites/run-m0.js";
@@ -28,12 +30,14 @@ async function run(options) {
   const commit = describeCommit();
   const loadBefore = loadAverage();
   const vendorFolder = await buildVendor();
+  const profiles = options.profile ? new Profiles() : undefined;
   const suite = { m0: runM0, batteries: runBatteries, tpch: runTpch }[options.suite];
-  const { table, notes, failures, record, browserVersion } = await suite(options, { vendorFolder, note });
+  const { table, notes, failures, record, browserVersion } = await suite(options, { vendorFolder, note, profiles });
   const machine = describeMachine();
   const loads = { before: loadBefore, after: loadAverage() };
 
-  process.stdout.write(`\n${table}\n\n`);
+  process.stdout.write(`\n${profiles === undefined ? table : partsTable(profiles.steps)}\n\n`);
+  for (const step of profiles?.steps ?? []) process.stdout.write(`${dearestFunctions(step).join("\n")}\n`);
   const gingham = options.engines.some((engine) => engine.name === "gingham");
   for (const line of notes) process.stdout.write(`${line}\n`);
   process.stdout.write(gingham ? "Ratios are against Gingham in this run.\n" : "Gingham took no part, so there are no ratios.\n");

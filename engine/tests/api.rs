@@ -56,7 +56,7 @@ fn a_looked_up_row_is_the_row_of_the_result() {
     let mut connection = database.connect();
     connection.execute("INSERT INTO t VALUES (1, 'one', 10), (2, NULL, NULL)", &[]).expect("inserts");
     let mut get = connection.prepare("SELECT n, v FROM t WHERE k = ?").expect("prepares");
-    let mut looked_up = |connection: &mut gingham::Connection, get: &gingham::Statement, key: &Value| {
+    let looked_up = |connection: &mut gingham::Connection, get: &gingham::Statement, key: &Value| {
         let mut row = None;
         let found = connection.look_up(get, std::slice::from_ref(key), |found| {
             let text = found.bytes(1).map(|bytes| String::from_utf8_lossy(bytes).into_owned());

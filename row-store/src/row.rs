@@ -391,7 +391,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn value_and_type() -> impl Strategy<Value = (SqlType, Value)> {
+    /// A value, or NULL, and the type of its column.
+    pub(super) fn value_and_type() -> impl Strategy<Value = (SqlType, Value)> {
         let null = prop::sample::select(vec![SqlType::Integer, SqlType::Text, SqlType::Blob, SqlType::decimal(30, 2)]);
         prop_oneof![
             any::<bool>().prop_map(|v| (SqlType::Boolean, Value::Boolean(v))),
@@ -426,32 +427,6 @@ mod tests {
             let decoded = layout.decode_all(&bytes).expect("reads back");
             prop_assert_eq!(&decoded[..kept], &values[..kept]);
             prop_assert!(decoded[kept..].iter().all(Value::is_null));
-        }
-
-        #[test]
-        fn a_patched_row_is_the_row_encoded_anew(
-            row in prop::collection::vec((value_and_type(), value_and_type(), any::<bool>()), 1..20),
-            kept in 1usize..20,
-        ) {
-            let types: Vec<SqlType> = row.iter().map(|(old, ..)| old.0).collect();
-            let layout = RowLayout::new(&types);
-            let mut values: Vec<Value> = row.iter().map(|(old, ..)| old.1.clone()).collect();
-            let kept = kept.min(values.len());
-            let mut old = Vec::new();
-            layout.encode(&values[..kept], &mut old).expect("fits");
-            values[kept..].fill(Value::Null);
-            let changes: Vec<(usize, Value)> = row
-                .iter()
-                .enumerate()
-                .filter(|(_, (_, _, changed))| *changed)
-                .map(|(column, (old, new, _))| (column, if old.0 == new.0 { new.1.clone() } else { Value::Null }))
-                .collect();
-            let mut patched = vec![9];
-            layout.patch(&old, &changes, &mut patched).expect("fits");
-            for (column, value) in &changes {
-                values[*column] = value.clone();
-            }
-            prop_assert_eq!(layout.decode_all(&patched[1..]).expect("reads back"), values);
         }
 
         #[test]

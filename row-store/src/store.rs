@@ -44,15 +44,16 @@ impl Store {
         Ok(Snapshot::new(Held { shared: Arc::clone(&self.shared), directory }))
     }
 
-    /// Calls `f` with the value of a key in the newest commit, without copying it unless
-    /// it overflows its page: for one look-up the quickest, since nothing is held for it.
+    /// Calls `visit` with the value of a key in the newest commit, without copying it
+    /// unless it overflows its page; whether the key exists. For one look-up the quickest
+    /// way, since no state is held for it.
     ///
     /// # Errors
     /// [`Error::NoSuchTree`] or what the file says.
-    pub fn get_with<R>(&self, tree: TreeId, key: &[u8], f: impl FnOnce(&[u8]) -> R) -> Result<Option<R>> {
+    pub fn visit(&self, tree: TreeId, key: &[u8], visit: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let state = self.shared.lock()?;
         let root = *state.committed.root(tree)?;
-        snapshot::get_in(state, &root, key, f)
+        Ok(snapshot::get_in(state, &root, key, visit)?.is_some())
     }
 
     /// Begins the one write transaction there can be.

@@ -2,6 +2,7 @@
 
 mod apply;
 mod rebuild;
+mod rewrite;
 
 use crate::cursor::Cursor;
 use crate::directory::Directory;
@@ -9,7 +10,7 @@ use crate::log::{ChangeMark, ChangeWriter, Log};
 use crate::pager::{HolderKind, JournalMarks};
 use crate::snapshot::{self, Held};
 use crate::state::{Shared, State};
-use crate::tree::{self, Mode, Outcome, Rewrite};
+use crate::tree::{self, Mode, Outcome};
 use crate::{CommitInfo, Direction, Durability, Error, Extent, Read, Result, TreeId, mutation};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -148,40 +149,6 @@ impl Transaction {
     /// Adds a key; `false`, changing nothing, if it exists.
     pub fn insert(&mut self, tree: TreeId, key: &[u8], value: &[u8]) -> Result<bool> {
         Ok(self.set(tree, key, value, Mode::Insert)? == Outcome::Added)
-    }
-
-    /// Sets the value of a key to what `make` writes into `value`, given the one that is
-    /// there; whether the key exists. Where `make` returns `false` nothing is changed.
-    /// `make` must not use the store. `value` keeps its memory for the next call.
-    ///
-    /// # Errors
-    /// As [`Transaction::put`].
-    pub fn rewrite(
-        &mut self,
-        tree: TreeId,
-        key: &[u8],
-        value: &mut Vec<u8>,
-        make: &mut dyn FnMut(&[u8], &mut Vec<u8>) -> bool,
-    ) -> Result<bool> {
-        let mut made = false;
-        let exists = self.change(|state, directory| {
-            let root = directory.root_mut(tree)?;
-            match tree::rewrite(&mut state.pager, root, key, value, make)? {
-                Rewrite::Missing => Ok(false),
-                Rewrite::Kept => Ok(true),
-                Rewrite::Made(place) => {
-                    if value.len() > LONG_VALUE_BYTES {
-                        state.prepare_long_change()?;
-                    }
-                    made = true;
-                    tree::put_at(&mut state.pager, root, place, key, value).map(|()| true)
-                }
-            }
-        })?;
-        if made {
-            self.changes.put(tree.0, key, value);
-        }
-        Ok(exists)
     }
 
     /// Removes a key; whether it existed.

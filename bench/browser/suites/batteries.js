@@ -12,10 +12,10 @@ const ENGINE_LIMIT_MS = 1_800_000;
 
 /**
  * @param {Engine} engine
- * @param {{vendorFolder: string, note: (text: string) => void}} options
+ * @param {{vendorFolder: string, note: (text: string) => void, profiles?: import("./session.js").Profiles | undefined}} options
  */
-export function measureBatteries(engine, { vendorFolder, note }) {
-  return withSession({ vendorFolder, limitMs: ENGINE_LIMIT_MS }, async (session) => {
+export function measureBatteries(engine, { vendorFolder, note, profiles }) {
+  return withSession({ vendorFolder, profiles, limitMs: ENGINE_LIMIT_MS }, async (session) => {
     /** @type {Record<string, number>} */
     const elapsedMs = {};
     let version = "";
@@ -25,7 +25,9 @@ export function measureBatteries(engine, { vendorFolder, note }) {
       version = started.version;
       for (const battery of BATTERIES.filter((each) => (each.relaxed ?? false) === relaxed)) {
         note(battery.title);
-        elapsedMs[battery.id] = (await worker.call("runBattery", { id: battery.id }, STEP_LIMIT_MS)).elapsedMs;
+        elapsedMs[battery.id] = (
+          await worker.call("runBattery", { id: battery.id }, STEP_LIMIT_MS, battery.title)
+        ).elapsedMs;
       }
       await worker.close();
     }

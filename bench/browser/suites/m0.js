@@ -9,6 +9,7 @@ import { withSession } from "./session.js";
 
 /** @typedef {import("../adapters/engines.js").Engine} Engine */
 /** @typedef {import("./session.js").Session} Session */
+/** @typedef {import("./session.js").Profiles} Profiles */
 
 /** Sizes that the suite is defined by. */
 export const LOOKUPS = 10_000;
@@ -44,10 +45,11 @@ const ENGINE_LIMIT_MS = 3_600_000;
 
 /**
  * @param {Engine} engine
- * @param {{rows: number, vendorFolder: string, note: (text: string) => void}} options
+ * @param {{rows: number, vendorFolder: string, note: (text: string) => void, profiles?: Profiles | undefined}} options
  */
 export function measureEngine(engine, options) {
-  return withSession({ vendorFolder: options.vendorFolder, limitMs: ENGINE_LIMIT_MS }, async (session) => {
+  const { vendorFolder, profiles } = options;
+  return withSession({ vendorFolder, profiles, limitMs: ENGINE_LIMIT_MS }, async (session) => {
     options.note("flush baseline");
     const baseline = await measureBaseline(session);
     const steps = await measureSteps(session, engine, options);
@@ -142,7 +144,8 @@ async function measureOpenings(session, engine) {
  */
 async function measureReopenedLookups(session, engine, rows) {
   const { worker } = await session.start({ engine: engine.name, database: "m0" });
-  const { elapsedMs } = await worker.call("pointLookups", { rows, lookups: LOOKUPS, seed: LOOKUP_SEED }, STEP_LIMIT_MS);
+  const argument = { rows, lookups: LOOKUPS, seed: LOOKUP_SEED };
+  const { elapsedMs } = await worker.call("pointLookups", argument, STEP_LIMIT_MS, "pointLookups after reopening");
   await worker.close();
   return elapsedMs;
 }

@@ -9,10 +9,10 @@ import { inTurn } from "./in-turn.js";
 
 /**
  * @param {Options} options
- * @param {{vendorFolder: string, note: (text: string) => void}} tools
+ * @param {{vendorFolder: string, note: (text: string) => void, profiles?: import("./session.js").Profiles | undefined}} tools
  */
-export async function runBatteries(options, { vendorFolder, note }) {
-  const engines = await inTurn(options, note, (engine, step) => measureBatteries(engine, { vendorFolder, note: step }));
+export async function runBatteries(options, { vendorFolder, note, profiles }) {
+  const engines = await inTurn(options, note, (engine, step) => measureBatteries(engine, { vendorFolder, profiles, note: step }));
   return {
     table: batteriesTable(engines),
     notes: [

@@ -15,16 +15,16 @@ const DUCKDB_NOTE =
 
 /**
  * @param {Options} options
- * @param {{vendorFolder: string, note: (text: string) => void}} tools
+ * @param {{vendorFolder: string, note: (text: string) => void, profiles?: import("./session.js").Profiles | undefined}} tools
  */
-export async function runM0(options, { vendorFolder, note }) {
+export async function runM0(options, { vendorFolder, note, profiles }) {
   const measured = await inTurn(options, note, (engine, step) =>
-    measureEngine(engine, { rows: options.rows, vendorFolder, note: step }),
+    measureEngine(engine, { rows: options.rows, vendorFolder, profiles, note: step }),
   );
   /** @type {EngineSamples[]} */
   const engines = measured.map((engine) => ({ ...engine, download: null }));
-  note("weighing downloads");
-  for (const engine of engines) {
+  if (profiles === undefined) note("weighing downloads");
+  for (const engine of profiles === undefined ? engines : []) {
     const files = engine.samples[0]?.downloadedFiles;
     if (files !== undefined) engine.download = await downloadSizes(files);
   }

@@ -5,15 +5,21 @@
  */
 
 import { withBrowser, withDeadline } from "../harness/index.js";
+import { attachProfiler } from "../harness/profiler.js";
 import { BROWSER_FOLDER, PACKAGE_FOLDER } from "../paths.js";
 
 /** @typedef {import("../worker/protocol.js").Methods} Methods */
 /** @typedef {import("../worker/protocol.js").StartArguments} StartArguments */
 /** @typedef {import("../worker/protocol.js").StartResult} StartResult */
 /** @typedef {import("../page/page.js").BenchPage} BenchPage */
+/** @typedef {import("../profile/collect.js").Profiles} Profiles */
 
 /** For calls that take no time of their own. */
 const CALL_LIMIT_MS = 60_000;
+/** A sample for so long: shorter ones cost more than they tell. */
+const SAMPLE_US = 100;
+/** The steps that a profile is made of; the others are not measured either. */
+const PROFILED = new Set(["bulkInsert", "bulkLoad", "countRows", "pointLookups", "scan", "durableInserts", "runBattery"]);
 /** How long a terminated worker's files may stay locked. */
 const RELEASE_LIMIT_MS = 20_000;
 
@@ -24,12 +30,12 @@ const ENGINE_PREFIXES = ["/vendor/", "/web/dist/"];
  * Runs `body` in a fresh browser with a fresh profile.
  *
  * @template T
- * @param {{vendorFolder: string, dataFolder?: string, limitMs: number}} options the data folder is
- *   served as /data/
+ * @param {{vendorFolder: string, dataFolder?: string, limitMs: number, profiles?: Profiles | undefined}} options the
+ *   data folder is served as /data/; where profiles are wanted, they are added to these
  * @param {(session: Session) => Promise<T>} body
  * @returns {Promise<T>}
  */
-export function withSession({ vendorFolder, dataFolder, limitMs }, body) {
+export function withSession({ vendorFolder, dataFolder, limitMs, profiles }, body) {
   return withBrowser(
     {
       mounts: {
@@ -47,7 +53,7 @@ export function withSession({ vendorFolder, dataFolder, limitMs }, body) {
     },
     async (browser) => {
       await browser.page.waitForFunction(() => "benchPage" in globalThis);
-      return body(new Session(browser));
+      return body(new Session(browser, profiles));
     },
   );
 }
@@ -55,10 +61,33 @@ export function withSession({ vendorFolder, dataFolder, limitMs }, body) {
 /** A page with workers. */
 export class Session {
   #browser;
+  #profiles;
 
-  /** @param {import("../harness/with-browser.js").BrowserSession} browser */
-  constructor(browser) {
+  /**
+   * @param {import("../harness/with-browser.js").BrowserSession} browser
+   * @param {Profiles} [profiles]
+   */
+  constructor(browser, profiles) {
     this.#browser = browser;
+    this.#profiles = profiles;
+  }
+
+  /**
+   * Runs a step, under the profiler where profiles are wanted.
+   *
+   * @template T
+   * @param {string} method
+   * @param {string} title
+   * @param {() => Promise<T>} body
+   * @returns {Promise<T>}
+   */
+  async step(method, title, body) {
+    if (this.#profiles === undefined || !PROFILED.has(method)) return body();
+    const profiler = await attachProfiler(this.#browser.page);
+    await profiler.start(SAMPLE_US);
+    const value = await body();
+    this.#profiles.add(title, await profiler.stop());
+    return value;
   }
 
   /** Console errors so far. */
@@ -170,10 +199,12 @@ export class BenchWorker {
    * @param {M} method
    * @param {Parameters<Methods[M]>[0]} argument
    * @param {number} [limitMs]
+   * @param {string} [title] the step's in a profile
    * @returns {Promise<Awaited<ReturnType<Methods[M]>>>}
    */
-  async call(method, argument, limitMs = CALL_LIMIT_MS) {
-    const value = await this.#session.page("call", [this.#id, method, argument], limitMs);
+  async call(method, argument, limitMs = CALL_LIMIT_MS, title = method) {
+    const call = () => this.#session.page("call", [this.#id, method, argument], limitMs);
+    const value = await this.#session.step(method, title, call);
     return /** @type {Awaited<ReturnType<Methods[M]>>} */ (value);
   }
 

@@ -60,3 +60,9 @@ test("what is not understood is a usage error", () => {
     assert.throws(() => parse(line), UsageError, line);
   }
 });
+
+test("a profile is of Gingham alone", () => {
+  const options = parse("batteries --profile --repeat 2");
+  assert.deepEqual([options.profile, options.engines.map(({ name }) => name), options.repeat], [true, ["gingham"], 2]);
+  assert.throws(() => parse("tpch --profile"), UsageError);
+});

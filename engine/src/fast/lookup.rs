@@ -11,6 +11,7 @@ use crate::connection::{Connection, Mode};
 use crate::error::Result;
 use crate::statement::{Kind, Statement};
 use gingham_plan::OutputColumn;
+use gingham_row_store::Read;
 use gingham_row_store::row::RowReader;
 use gingham_types::Value;
 use std::sync::Arc;
@@ -85,31 +86,29 @@ impl Connection {
         }
         let mut locator = std::mem::take(&mut self.locator);
         let encoded = encode_locator(table, key, parameters, &mut locator);
-        let read = |bytes: &[u8]| -> gingham_row_store::Result<()> {
-            let reader = table.row_layout.reader(bytes)?;
-            visit(&FoundRow { reader, ordinals, columns: &prepared.columns });
-            Ok(())
+        let (mut visit, mut read) = (Some(visit), Ok(()));
+        let mut show = |bytes: &[u8]| match (table.row_layout.reader(bytes), visit.take()) {
+            (Ok(reader), Some(visit)) => visit(&FoundRow { reader, ordinals, columns: &prepared.columns }),
+            (Err(error), _) => read = Err(error),
+            _ => {}
         };
         let tree = table.rows_tree();
         // A key with a NULL is in no row, which takes no reading.
         let found = encoded.and_then(|is_whole| match &self.mode {
-            Mode::Autocommit => self.shared.read_newest(prepared.schema_version, |store| {
-                if is_whole { Ok(store.get_with(tree, &locator, read)?) } else { Ok(None) }
-            }),
+            Mode::Autocommit => self
+                .shared
+                .read_newest(prepared.schema_version, |store| Ok(is_whole && store.visit(tree, &locator, &mut show)?)),
             Mode::Reading(_, schema) if schema.counters.version != prepared.schema_version => Ok(None),
             Mode::Writing if self.current_schema_version() != prepared.schema_version => Ok(None),
-            _ if !is_whole => Ok(Some(None)),
-            Mode::Reading(snapshot, _) => Ok(Some(snapshot.get_with(tree, &locator, read)?)),
+            _ if !is_whole => Ok(Some(false)),
+            Mode::Reading(snapshot, _) => Ok(Some(snapshot.visit(tree, &locator, &mut show)?)),
             Mode::Writing => match lock_transaction(&self.transaction).as_ref() {
-                Some(transaction) => Ok(Some(transaction.get_with(tree, &locator, read)?)),
+                Some(transaction) => Ok(Some(transaction.visit(tree, &locator, &mut show)?)),
                 None => Ok(None),
             },
         });
         self.locator = locator;
-        match found? {
-            None => Ok(None),
-            Some(None) => Ok(Some(false)),
-            Some(Some(read)) => Ok(read.map(|()| Some(true))?),
-        }
+        read?;
+        found
     }
 }

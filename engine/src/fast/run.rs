@@ -152,11 +152,7 @@ impl Program {
     pub(crate) const fn reads(&self) -> bool {
         matches!(
             self,
-            Self::Get { .. }
-                | Self::Scan { .. }
-                | Self::Count { .. }
-                | Self::Extreme { .. }
-                | Self::Aggregate { .. }
+            Self::Get { .. } | Self::Scan { .. } | Self::Count { .. } | Self::Extreme { .. } | Self::Aggregate { .. }
         )
     }
 

@@ -119,3 +119,38 @@ fn content(sql_type: SqlType, value: &Value) -> Result<&[u8]> {
         _ => Err(mismatch(sql_type, value)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::value_and_type;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_patched_row_is_the_row_encoded_anew(
+            row in prop::collection::vec((value_and_type(), value_and_type(), any::<bool>()), 1..20),
+            kept in 1usize..20,
+        ) {
+            let types: Vec<SqlType> = row.iter().map(|(old, ..)| old.0).collect();
+            let layout = RowLayout::new(&types);
+            let mut values: Vec<Value> = row.iter().map(|(old, ..)| old.1.clone()).collect();
+            let kept = kept.min(values.len());
+            let mut old = Vec::new();
+            layout.encode(&values[..kept], &mut old).expect("fits");
+            values[kept..].fill(Value::Null);
+            let changes: Vec<(usize, Value)> = row
+                .iter()
+                .enumerate()
+                .filter(|(_, (_, _, changed))| *changed)
+                .map(|(column, (old, new, _))| (column, if old.0 == new.0 { new.1.clone() } else { Value::Null }))
+                .collect();
+            let mut patched = vec![9];
+            layout.patch(&old, &changes, &mut patched).expect("fits");
+            for (column, value) in &changes {
+                values[*column] = value.clone();
+            }
+            prop_assert_eq!(layout.decode_all(&patched[1..]).expect("reads back"), values);
+        }
+    }
+}

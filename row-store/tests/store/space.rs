@@ -224,7 +224,12 @@ fn neighbours_read_along_never_outlive_their_page() {
     // Look-ups bring pages along; changes, extents and checkpoints then use pages again.
     for round in 1..6u64 {
         let store = Store::open(Arc::new(vfs.clone()), "db", options()).expect("opens");
-        let read = |key: u64| store.get_with(tree, &key.to_be_bytes(), <[u8]>::to_vec).expect("reads");
+        let read = |key: u64| {
+            let mut found = None;
+            let visit = &mut |bytes: &[u8]| found = Some(bytes.to_vec());
+            assert_eq!(store.visit(tree, &key.to_be_bytes(), visit), Ok(true));
+            found
+        };
         for key in (0..5000).step_by(611) {
             assert_eq!(read(key), Some(value(round - 1, key)), "round {round}, key {key}");
         }
