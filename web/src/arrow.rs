@@ -1,5 +1,7 @@
 //! Arrow IPC streams in and out.
 
+mod stream;
+
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
     TimestampMicrosecondType,
@@ -8,12 +10,12 @@ use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, NullArray, PrimitiveArray, RecordBatch, RecordBatchOptions, StringArray,
 };
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
-use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, IntervalUnit, Schema, TimeUnit};
 use gingham::vector::{Batch, Data, TextVector, Vector};
 use gingham::{Connection, Error, Interval, OutputColumn, Rows, SqlError, SqlType};
 use std::sync::Arc;
+use stream::Stream;
 
 /// The rest of a result as an IPC stream, one record batch for each batch of rows.
 pub(crate) fn stream(rows: &mut Rows) -> Result<Vec<u8>, Error> {
@@ -29,14 +31,14 @@ pub(crate) fn stream(rows: &mut Rows) -> Result<Vec<u8>, Error> {
 
 /// Inserts the batches of an IPC stream, all or none. The rows.
 pub(crate) fn insert(connection: &mut Connection, table: &str, stream: &[u8]) -> Result<u64, Error> {
-    let unreadable = |error: &ArrowError| {
-        SqlError::new("22P03", format!("the bytes are not an Arrow IPC stream: {error}"))
-            .hint("write the table in the stream format, not the file format")
+    let unreadable = |error: &ArrowError| match error {
+        ArrowError::NotYetImplemented(what) => SqlError::unsupported(what),
+        error => SqlError::new("22P03", format!("the bytes are not an Arrow IPC stream: {error}"))
+            .hint("write the table in the stream format, not the file format"),
     };
-    let reader = StreamReader::try_new(stream, None).map_err(|e| unreadable(&e))?;
+    let mut reader = Stream::new(stream).map_err(|e| unreadable(&e))?;
     let mut batches = Vec::new();
-    for batch in reader {
-        let batch = batch.map_err(|e| unreadable(&e))?;
+    while let Some(batch) = reader.next_batch().map_err(|e| unreadable(&e))? {
         if batch.num_rows() > 0 {
             batches.push(batch);
         }

@@ -48,6 +48,13 @@ test("Arrow", { timeout: 300_000 }, async (t) => {
       assert.deepEqual(rows, [["1", "1.5", "w"], ["2", "2.5", "w"]]);
     });
 
+    await t.test("texts come with dictionaries too", async () => {
+      const stream = tableToIPC(tableFromArrays({ k: Int32Array.of(1, 2, 3), w: ["red", "blue", "red"] }), "stream");
+      const create = "CREATE TABLE t (k INTEGER PRIMARY KEY, w TEXT)";
+      const { rows } = await worker.call("storage.js", "insertArrow", create, Array.from(stream));
+      assert.deepEqual(rows, [["1", "red"], ["2", "blue"], ["3", "red"]]);
+    });
+
     await t.test("bytes that are no stream are refused", async () => {
       const create = "CREATE TABLE t (k INTEGER PRIMARY KEY)";
       const whole = tableToIPC(tableFromArrays({ k: Int32Array.of(1, 2, 3) }), "stream");
