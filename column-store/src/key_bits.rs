@@ -31,6 +31,16 @@ impl KeyBits {
         self.words.get((bit / 64) as usize).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
+    /// The bits, of which the lowest of the first word stands for the least distances.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
+    /// A bit stands for `1 << shift` distances.
+    pub(crate) const fn shift(&self) -> u32 {
+        self.shift
+    }
+
     /// Whether one of the distances from `low` to `high` may have been added; looks at
     /// no more than `words_max` words.
     pub fn may_contain_any(&self, low: u64, high: u64, words_max: usize) -> bool {

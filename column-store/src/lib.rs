@@ -15,6 +15,7 @@ pub mod expression;
 mod key_bits;
 pub mod source;
 pub mod storage;
+mod text_search;
 pub mod vector;
 
 pub use error::{Error, Result};

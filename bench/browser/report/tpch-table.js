@@ -23,6 +23,7 @@ const SHORTEST_MS = 0.05;
  * @typedef {object} TpchSummary medians over the repetitions
  * @property {number} loadMs
  * @property {number} openMs
+ * @property {number} explainMs median over the queries
  * @property {number} storedBytes
  * @property {number} wasmMemoryBytes
  * @property {{name: string, coldMs: number, warmMs: number}[]} queries
@@ -50,6 +51,7 @@ export function summarizeTpch({ samples }) {
   return {
     loadMs: median(samples.map((sample) => total(sample.loads.map((load) => load.elapsedMs)) + sample.finishLoadMs)),
     openMs: median(samples.map((sample) => sample.openMs)),
+    explainMs: median(samples.flatMap((sample) => sample.queries.map((query) => median(query.explainMs)))),
     storedBytes: median(samples.map((sample) => sample.stored.bytes)),
     wasmMemoryBytes: median(samples.map((sample) => sample.wasmMemoryBytes)),
     queries,
@@ -88,6 +90,7 @@ export function tpchTable(engines, verdicts) {
   const rows = [
     row("load", (summary) => [summary.loadMs, null], "ms", ""),
     row("open, to the first plan", (summary) => [summary.openMs, null], "ms", ""),
+    row("EXPLAIN of a new text, median", (summary) => [null, summary.explainMs], "ms", ""),
     ...names.map((name, index) =>
       row(
         name.toUpperCase(),

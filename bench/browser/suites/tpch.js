@@ -15,6 +15,9 @@ import { withSession } from "./session.js";
 /** One cold pass, then so many warm ones. */
 export const WARM_PASSES = 3;
 
+/** How often each query is explained, each time with a text that no cache knows. */
+const EXPLAINED = 5;
+
 const LIMIT_MS = 120_000;
 /** On top, for each unit of scale factor. */
 const LIMIT_PER_SCALE_MS = 600_000;
@@ -32,6 +35,7 @@ const LIMIT_PER_SCALE_MS = 600_000;
  * @property {string} name
  * @property {number} coldMs
  * @property {number[]} warmMs
+ * @property {number[]} explainMs of EXPLAIN, which plans and prints the plan
  * @property {number} rows
  *
  * @typedef {Awaited<ReturnType<typeof measureTpch>>} TpchSample
@@ -58,7 +62,7 @@ export function measureTpch(engine, options) {
     note("queries, cold pass");
     const cold = await passOver(worker, options);
     /** @type {QuerySample[]} */
-    const queries = cold.map(({ name, elapsedMs, result }) => ({ name, coldMs: elapsedMs, warmMs: [], rows: result.rows.length }));
+    const queries = cold.map(({ name, elapsedMs, result }) => ({ name, coldMs: elapsedMs, warmMs: [], explainMs: [], rows: result.rows.length }));
     for (let pass = 1; pass <= WARM_PASSES; pass += 1) {
       note(`queries, warm pass ${pass}`);
       const warm = await passOver(worker, options);
@@ -67,6 +71,12 @@ export function measureTpch(engine, options) {
         const difference = compareResults(sql, cold[index]?.result ?? { columns: [], rows: [] }, result);
         if (difference !== null) throw new Error(`${name} changed between passes: ${difference}`);
       });
+    }
+    note("planning");
+    for (let pass = 0; pass < EXPLAINED; pass += 1) {
+      const explained = options.queries.map(({ name, sql }) => ({ name, sql: `EXPLAIN ${sql}\n-- ${pass}` }));
+      const plans = await passOver(worker, { ...options, queries: explained });
+      plans.forEach(({ elapsedMs }, index) => queries[index]?.explainMs.push(elapsedMs));
     }
     const { wasmMemoryBytes } = await worker.call("memory", {});
     await worker.close();

@@ -2,6 +2,7 @@
 
 use super::error;
 use crate::Result;
+use crate::text_search::{begins, ends, find_all};
 use memchr::memmem::Finder;
 
 /// A compiled pattern.
@@ -101,17 +102,10 @@ impl Kind {
         match self {
             Self::Equals(pattern) => text == pattern,
             Self::Runs { prefix, middle, suffix } => {
-                if text.len() < prefix.len() + suffix.len() || !text.starts_with(prefix) || !text.ends_with(suffix) {
+                if text.len() < prefix.len() + suffix.len() || !begins(text, prefix) || !ends(text, suffix) {
                     return false;
                 }
-                let mut rest = &text[prefix.len()..text.len() - suffix.len()];
-                for finder in middle {
-                    match finder.find(rest) {
-                        Some(at) => rest = &rest[at + finder.needle().len()..],
-                        None => return false,
-                    }
-                }
-                true
+                find_all(middle, &text[prefix.len()..text.len() - suffix.len()])
             }
             Self::General(tokens) => matches_general(tokens, text),
         }

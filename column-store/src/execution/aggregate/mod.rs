@@ -12,6 +12,7 @@
 
 mod accumulators;
 mod collected;
+mod combinations;
 mod distinct;
 mod extremes;
 mod moments;
@@ -29,6 +30,7 @@ use crate::expression::EvaluatorSet;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Dictionary, Vector};
 pub(crate) use accumulators::Accumulators;
+use combinations::Combinations;
 pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
 use gingham_types::SqlType;
@@ -72,6 +74,7 @@ pub(crate) struct AggregateOperator {
     key_types: Vec<SqlType>,
     keys: Vec<KeyColumn>,
     table: GroupTable,
+    combinations: Combinations,
     accumulators: Accumulators,
     memory: Reservation,
     /// Bytes at which there was no more memory.
@@ -114,6 +117,7 @@ impl AggregateOperator {
             key_types,
             keys,
             table,
+            combinations: Combinations::default(),
             accumulators: Accumulators::new(calls, &runtime)?,
             memory,
             full: None,
@@ -163,12 +167,19 @@ impl AggregateOperator {
             return self.accumulators.update(batch, Groups::One, &self.memory);
         }
         let vectors = self.key_expressions.evaluate(batch)?;
+        let combined = if self.rest.is_none() { self.combinations.of(&vectors, batch.rows) } else { None };
+        if let Some(numbers) = combined.as_ref().and_then(|rows| self.combinations.groups(rows)) {
+            return self.accumulators.update(batch, Groups::Numbers(&numbers), &self.memory);
+        }
         let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
         for (key, vector) in self.keys.iter_mut().zip(&vectors) {
             key.encode(vector, self.rest.is_none(), &mut words)?;
         }
         let Some(rest) = &mut self.rest else {
             let numbers = self.table.assign(&words)?;
+            if let Some(combined) = combined {
+                self.combinations.note(&combined, &numbers);
+            }
             self.accumulators.resize(self.table.groups());
             return self.accumulators.update(batch, Groups::Numbers(&numbers), &self.memory);
         };
@@ -228,6 +239,7 @@ impl AggregateOperator {
         self.memory.force(0);
         (self.keys, self.table) = tables(&self.key_types, run.rows() as usize, &self.memory);
         self.accumulators = Accumulators::new(&self.calls, &self.scope.runtime())?;
+        self.combinations.clear();
         self.input = Input::Part(RunReader::new(run, &self.input_types));
         (self.level, self.full) = (level, None);
         Ok(true)

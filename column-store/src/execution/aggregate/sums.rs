@@ -62,6 +62,12 @@ impl SumBatch {
         group_count: usize,
         list: &mut [Accumulator],
     ) -> Result<()> {
+        if self.columns.is_empty() {
+            if self.counts {
+                count_rows(self.rows, groups, words, stride, group_count);
+            }
+            return Ok(());
+        }
         let ones;
         let ones: &[i64] = if self.rows <= BATCH_ROWS {
             &ONES[..self.rows]
@@ -100,6 +106,32 @@ impl SumBatch {
             }
         }
         Ok(())
+    }
+}
+
+/// Counts rows in word 0, which they cannot overflow.
+fn count_rows(rows: usize, groups: Groups<'_>, words: &mut [i64], stride: usize, group_count: usize) {
+    let Groups::Numbers(numbers) = groups else {
+        words[0] += rows as i64;
+        return;
+    };
+    let numbers = &numbers[..rows];
+    if group_count > PARTIAL_GROUPS_MAX {
+        for number in numbers {
+            words[*number as usize * stride] += 1;
+        }
+        return;
+    }
+    // Two counts a group take turns, as in `partial_sums`.
+    let mut counts = vec![[0i64; 2]; group_count];
+    let (pairs, last) = numbers.as_chunks::<2>();
+    for [even, odd] in pairs {
+        counts[*even as usize][0] += 1;
+        counts[*odd as usize][1] += 1;
+    }
+    last.iter().for_each(|number| counts[*number as usize][0] += 1);
+    for (group, [even, odd]) in counts.into_iter().enumerate() {
+        words[group * stride] += even + odd;
     }
 }
 

@@ -207,11 +207,7 @@ fn dense(kernel: &Kernel, chunk: &Chunk, slice: std::ops::Range<usize>, mask: &m
             Kernel::Bits { min, max, bits },
             Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, .. }),
         ) => {
-            with_codes!(codes, |codes| {
-                for (slot, code) in mask.iter_mut().zip(&codes[slice]) {
-                    *slot &= u8::from(has_bit(base.wrapping_add(i64::from(*code)), *min, *max, bits));
-                }
-            });
+            with_codes!(codes, |codes| dense_bits(&codes[slice], *base, (*min, *max), bits, mask));
         }
         (Kernel::Bits { min, max, bits }, values) => {
             for (slot, row) in mask.iter_mut().zip(slice) {
@@ -240,6 +236,8 @@ fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: 
             }
         }
         Kernel::CodeTable(table) => {
+            // A slice stays in registers while the mask is written.
+            let table = table.as_slice();
             for (slot, code) in mask.iter_mut().zip(codes) {
                 *slot &= table[(*code).into() as usize];
             }
@@ -250,6 +248,21 @@ fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: 
             }
         }
         _ => mask.fill(0),
+    }
+}
+
+/// Codes that are their value less `base`; without branches, since keys that pass and keys
+/// that do not mostly come mixed.
+fn dense_bits<T: Copy + Into<u32>>(codes: &[T], base: i64, (min, max): (i64, i64), bits: &KeyBits, mask: &mut [u8]) {
+    let (words, shift) = (bits.words(), bits.shift());
+    let span = max.wrapping_sub(min) as u64;
+    let offset = base.wrapping_sub(min);
+    for (slot, code) in mask.iter_mut().zip(codes) {
+        let distance = offset.wrapping_add(i64::from((*code).into())) as u64;
+        let inside = distance <= span;
+        let bit = if inside { distance >> shift } else { 0 };
+        let word = words.get((bit / 64) as usize).copied().unwrap_or(0);
+        *slot &= u8::from(inside) & (word >> (bit % 64)) as u8;
     }
 }
 

@@ -159,28 +159,22 @@ impl Selection {
 
     fn enlist(&mut self) {
         self.form = Form::List;
-        self.list.clear();
-        if self.count * 2 > self.rows {
-            // Without branches; the last write may be of a row that is not selected.
-            self.list.resize(self.rows, 0);
-            let mut next = 0;
-            for (row, selected) in self.mask.iter().enumerate() {
-                self.list[next] = (self.start + row) as u32;
+        // Without branches but for eight rows at once: selected and other rows come mixed.
+        // The last write may be of a row that is not selected.
+        self.list.resize(self.rows, 0);
+        let list = self.list.as_mut_slice();
+        let mut next = 0;
+        for (index, eight) in self.mask.chunks(8).enumerate() {
+            if eight == [0; 8] {
+                continue;
+            }
+            let from = (self.start + index * 8) as u32;
+            for (row, selected) in (from..).zip(eight) {
+                list[next] = row;
                 next += usize::from(*selected);
             }
-            self.list.truncate(next);
-            return;
         }
-        let (eights, tail) = self.mask.as_chunks::<8>();
-        for (index, eight) in eights.iter().enumerate() {
-            let mut word = u64::from_le_bytes(*eight);
-            while word != 0 {
-                self.list.push((self.start + index * 8) as u32 + word.trailing_zeros() / 8);
-                word &= word - 1;
-            }
-        }
-        let before = self.start + eights.len() * 8;
-        self.list.extend((0..tail.len()).filter(|row| tail[*row] != 0).map(|row| (before + row) as u32));
+        self.list.truncate(next);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a predicate on a text column accepts, and whether it can accept anything
 //! between two bounds.
 
+use crate::text_search::{begins, ends, find_all};
 use gingham_plan::BinaryOp;
 use memchr::memmem::Finder;
 use std::cmp::Ordering;
@@ -57,17 +58,17 @@ impl Pattern {
 
     fn matches(&self, text: &[u8]) -> bool {
         let Some(suffix) = &self.suffix else { return text == self.prefix };
-        if text.len() < self.prefix.len() + suffix.len() || !text.starts_with(&self.prefix) || !text.ends_with(suffix) {
+        if text.len() < self.prefix.len() + suffix.len() || !begins(text, &self.prefix) || !ends(text, suffix) {
             return false;
         }
-        let mut rest = &text[self.prefix.len()..text.len() - suffix.len()];
-        self.middle.iter().all(|finder| match finder.find(rest) {
-            Some(at) => {
-                rest = &rest[at + finder.needle().len()..];
-                true
-            }
-            None => false,
-        })
+        find_all(&self.middle, &text[self.prefix.len()..text.len() - suffix.len()])
+    }
+
+    /// Whether a text matches of which `rest` follows the first occurrence of the first
+    /// part of the middle; for patterns without a prefix.
+    fn matches_after_first(&self, rest: &[u8]) -> bool {
+        let (Some(suffix), Some(middle)) = (&self.suffix, self.middle.get(1..)) else { return false };
+        rest.len() >= suffix.len() && ends(rest, suffix) && find_all(middle, &rest[..rest.len() - suffix.len()])
     }
 
     fn can_match_between(&self, min: &[u8], max: &[u8]) -> bool {
@@ -77,9 +78,16 @@ impl Pattern {
         max >= prefix.as_slice() && (min <= prefix.as_slice() || min.starts_with(prefix))
     }
 
-    /// A string that every match contains, if searching many texts at once for it pays.
-    fn needle(&self) -> Option<&Finder<'static>> {
-        self.middle.iter().max_by_key(|finder| finder.needle().len()).filter(|finder| finder.needle().len() >= 2)
+    /// A string that every match contains, if searching many texts at once for it pays, and
+    /// whether it is the first of the middle and of the pattern.
+    fn needle(&self) -> Option<(&Finder<'static>, bool)> {
+        // After the first part only the others have to be looked for.
+        let first = self.middle.first().filter(|finder| self.prefix.is_empty() && finder.needle().len() >= 4);
+        if let Some(first) = first {
+            return Some((first, true));
+        }
+        let longest = self.middle.iter().max_by_key(|finder| finder.needle().len());
+        longest.filter(|finder| finder.needle().len() >= 2).map(|finder| (finder, false))
     }
 }
 
@@ -149,7 +157,7 @@ impl TextTest {
             },
             _ => return self.mask_each(text, mask),
         };
-        let Some(finder) = pattern.needle() else { return self.mask_each(text, mask) };
+        let Some((finder, is_first)) = pattern.needle() else { return self.mask_each(text, mask) };
         let mut found = vec![0u8; mask.len()];
         let (mut index, mut from) = (0, offsets[0] as usize);
         let end = offsets[mask.len()] as usize;
@@ -160,8 +168,13 @@ impl TextTest {
                 index += 1;
             }
             let text_end = offsets[index + 1] as usize;
-            if at + finder.needle().len() <= text_end {
-                found[index] = u8::from(pattern.matches(text(index)));
+            let after = at + finder.needle().len();
+            if after <= text_end {
+                found[index] = u8::from(if is_first {
+                    pattern.matches_after_first(&bytes[after..text_end])
+                } else {
+                    pattern.matches(text(index))
+                });
                 from = text_end;
             } else {
                 from = at + 1;
@@ -214,7 +227,15 @@ mod tests {
         for text in texts {
             offsets.push(offsets[offsets.len() - 1] + text.len() as u32);
         }
-        for test in [like("%green%"), TextTest::Not(Box::new(like("%green%"))), like("%green%green%"), like("g%e%n")] {
+        for test in [
+            like("%green%"),
+            TextTest::Not(Box::new(like("%green%"))),
+            like("%green%green%"),
+            like("g%e%n"),
+            like("%green%een"),
+            like("%gre%n"),
+            like("%gree%green%"),
+        ] {
             let mut mask = vec![1u8; texts.len()];
             test.mask(&offsets, &bytes, &mut mask);
             let each: Vec<u8> = texts.iter().map(|t| u8::from(test.matches(t.as_bytes()))).collect();
