@@ -56,7 +56,10 @@
 //! * Doubles: one byte `digits`, then one integer stream. With `digits` up to
 //!   [`SCALED_DIGITS_MAX`] a value is the integer divided by `10^digits`; with
 //!   [`ORDERED_DOUBLE`] the integer is the bits of the double in total order (see
-//!   `encoding::double`). NaN has one form.
+//!   `encoding::double`). NaN has one form. With [`DOUBLE_EXCEPTIONS`] added to the digits
+//!   there follow, before the stream: varint exceptions, at least one, an integer stream of
+//!   their rows (ascending), and one of their bits in total order; what the stream has in
+//!   those rows means nothing. (Since version 2 of the metadata.)
 //! * Wide decimals: 16 bytes `base`, one byte 0 and one integer stream of distances from
 //!   the base; or one byte 1 and 16 bytes a value.
 //! * Dictionary text: varint number of entries, a string block with the entries, sorted
@@ -81,8 +84,11 @@
 //! Streams inside a stream are constant or frame only. Packed codes: 1 byte width in
 //! bits (0 to 64), then see `bits`.
 
-/// Version of the metadata record.
-pub(crate) const META_VERSION: u8 = 1;
+/// Version of the metadata record that is written …
+pub(crate) const META_VERSION: u8 = 2;
+
+/// … and the oldest that is read: its chunks have no exceptions of doubles.
+pub(crate) const META_VERSION_MIN: u8 = 1;
 
 /// Most rows of a group that is written. 64 Ki keep a decoded column in the second-level
 /// cache and let zone maps cut the 6M rows of TPC-H SF 1 into 92 pieces.
@@ -111,3 +117,6 @@ pub(crate) const SCALED_DIGITS_MAX: u8 = 9;
 
 /// In the place of the digits: the integers are ordered bits.
 pub(crate) const ORDERED_DOUBLE: u8 = 255;
+
+/// Added to the digits of doubles some of which are kept apart.
+pub(crate) const DOUBLE_EXCEPTIONS: u8 = 128;

@@ -1,7 +1,7 @@
 //! What is kept about a row group outside its extent. Byte tables: [`super::format`].
 
 use super::bytes::{Reader, corrupt, put_bytes, put_value, put_varint};
-use super::format::{CHUNK_ALIGNMENT, COLUMNS_MAX, GROUP_ROWS_LIMIT, META_VERSION};
+use super::format::{CHUNK_ALIGNMENT, COLUMNS_MAX, GROUP_ROWS_LIMIT, META_VERSION, META_VERSION_MIN};
 use super::sketch::DistinctSketch;
 use crate::Result;
 use gingham_row_store::{EXTENT_REFERENCE_BYTES, Extent};
@@ -120,8 +120,9 @@ impl RowGroupMeta {
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let (content, checksum) =
             bytes.split_last_chunk::<8>().ok_or_else(|| corrupt("row group metadata ends early"))?;
-        if content.first().is_some_and(|version| *version != META_VERSION) {
-            return Err(corrupt(format!("row group metadata has version {}, not {META_VERSION}", content[0])));
+        if content.first().is_some_and(|version| !(META_VERSION_MIN..=META_VERSION).contains(version)) {
+            let message = format!("row group metadata has version {}, not {META_VERSION} or less", content[0]);
+            return Err(corrupt(message));
         }
         if xxh3_64(content) != u64::from_le_bytes(*checksum) {
             return Err(corrupt("row group metadata fails its checksum"));

@@ -1,11 +1,12 @@
-//! Doubles as integers: in decimal where that is exact, in the order of their bits
-//! otherwise. (The decimal form is ALP's observation, Afroozeh et al., SIGMOD 2023,
-//! without its exceptions: measured data has few digits in all rows or in none.)
+//! Doubles as integers: in decimal where that is exact for most of them, in the order of
+//! their bits otherwise. Those few that are no short decimals stand apart, with their rows
+//! (ALP, Afroozeh et al., SIGMOD 2023; its exceptions are patched in here too, its two
+//! exponents are one, for the frame finds a common factor of its own).
 
 use super::integer::{self, Encoded, IntegerValues};
 use crate::Result;
-use crate::storage::bytes::{Reader, corrupt};
-use crate::storage::format::{ORDERED_DOUBLE, SCALED_DIGITS_MAX};
+use crate::storage::bytes::{Reader, corrupt, put_varint};
+use crate::storage::format::{DOUBLE_EXCEPTIONS, ORDERED_DOUBLE, SCALED_DIGITS_MAX};
 
 /// The bits that every NaN is stored with.
 const NAN_BITS: u64 = 0x7ff8_0000_0000_0000;
@@ -15,6 +16,10 @@ const SCALED_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// Rows that decide how many digits are tried.
 const SAMPLE_ROWS: usize = 64;
+
+/// One in so many rows may be no decimal: an exception takes ten bytes, a decimal rarely
+/// less than one.
+const ROWS_PER_EXCEPTION_MIN: usize = 8;
 
 const POWERS: [f64; SCALED_DIGITS_MAX as usize + 1] = [1.0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
@@ -42,31 +47,107 @@ fn scaled(value: f64, power: f64) -> Option<i64> {
     exact.then_some(integer as i64)
 }
 
+/// Doubles as integers of some digits; `exceptions` are the rows and ordered bits of those
+/// that are none, in whose places neighbours stand.
+struct Scaled {
+    digits: u8,
+    integers: Vec<i64>,
+    exceptions: (Vec<i64>, Vec<i64>),
+}
+
+/// The decimal form of `values`, with the fewest digits that suit a sample best.
+fn scale(values: &[f64]) -> Option<Scaled> {
+    let step = values.len().div_ceil(SAMPLE_ROWS).max(1);
+    let suited = |power: &f64| values.iter().step_by(step).filter(|v| scaled(**v, *power).is_some()).count();
+    let (digits, suited) = POWERS.iter().map(suited).enumerate().rev().max_by_key(|(_, count)| *count)?;
+    let sampled = values.len().div_ceil(step);
+    if (sampled - suited) * ROWS_PER_EXCEPTION_MIN > sampled {
+        return None;
+    }
+    let mut integers: Vec<i64> = Vec::with_capacity(values.len());
+    let (mut rows, mut bits) = (Vec::new(), Vec::new());
+    for (row, value) in values.iter().enumerate() {
+        let integer = match scaled(*value, POWERS[digits]) {
+            Some(integer) => {
+                if rows.len() == row {
+                    integers.fill(integer);
+                }
+                integer
+            }
+            None => {
+                if (rows.len() + 1) * ROWS_PER_EXCEPTION_MIN > values.len() {
+                    return None;
+                }
+                rows.push(row as i64);
+                bits.push(ordered(*value));
+                integers.last().copied().unwrap_or_default()
+            }
+        };
+        integers.push(integer);
+    }
+    Some(Scaled { digits: digits as u8, integers, exceptions: (rows, bits) })
+}
+
 /// Appends `values`.
 pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
-    let step = values.len().div_ceil(SAMPLE_ROWS).max(1);
-    let digits = POWERS.iter().position(|power| values.iter().step_by(step).all(|v| scaled(*v, *power).is_some()));
-    let integers = digits.and_then(|digits| {
-        let integers: Option<Vec<i64>> = values.iter().map(|v| scaled(*v, POWERS[digits])).collect();
-        Some((digits as u8, integers?))
-    });
-    let (digits, integers) = integers.unwrap_or_else(|| (ORDERED_DOUBLE, values.iter().map(|v| ordered(*v)).collect()));
-    out.push(digits);
-    integer::encode(&integers, out)
+    let scaled = scale(values);
+    if let Some(Scaled { digits, integers, exceptions }) = &scaled
+        && exceptions.0.is_empty()
+    {
+        out.push(*digits);
+        return integer::encode(integers, out);
+    }
+    let start = out.len();
+    out.push(ORDERED_DOUBLE);
+    let keys: Vec<i64> = values.iter().map(|v| ordered(*v)).collect();
+    let encoded = integer::encode(&keys, out);
+    let Some(Scaled { digits, integers, exceptions: (rows, bits) }) = scaled else { return encoded };
+    let mut decimal = vec![digits | DOUBLE_EXCEPTIONS];
+    put_varint(&mut decimal, rows.len() as u64);
+    integer::encode(&rows, &mut decimal);
+    integer::encode(&bits, &mut decimal);
+    let (encoding, _) = integer::encode(&integers, &mut decimal);
+    if decimal.len() >= out.len() - start {
+        return encoded;
+    }
+    out.truncate(start);
+    out.extend(decimal);
+    (encoding, None)
 }
 
 /// Reads `count` doubles.
 pub(super) fn decode(reader: &mut Reader<'_>, count: usize) -> Result<Vec<f64>> {
-    let digits = reader.u8()?;
+    let form = reader.u8()?;
+    let has_exceptions = form != ORDERED_DOUBLE && form & DOUBLE_EXCEPTIONS != 0;
+    let exceptions = if has_exceptions { read_exceptions(reader, count)? } else { Vec::new() };
     let integers = match integer::decode(reader, count)? {
         IntegerValues::Wide(values) => values,
         other => other.to_vec(count),
     };
-    if digits == ORDERED_DOUBLE {
+    if form == ORDERED_DOUBLE {
         return Ok(integers.into_iter().map(from_ordered).collect());
     }
+    let digits = form & !DOUBLE_EXCEPTIONS;
     let power = *POWERS.get(digits as usize).ok_or_else(|| corrupt(format!("doubles of {digits} digits")))?;
-    Ok(integers.into_iter().map(|v| v as f64 / power).collect())
+    let mut values: Vec<f64> = integers.into_iter().map(|v| v as f64 / power).collect();
+    for (row, key) in exceptions {
+        values[row] = from_ordered(key);
+    }
+    Ok(values)
+}
+
+/// The rows, all below `rows`, and the ordered bits of exceptions.
+fn read_exceptions(reader: &mut Reader<'_>, rows: usize) -> Result<Vec<(usize, i64)>> {
+    let count = reader.count(rows)?;
+    if count == 0 {
+        return Err(corrupt("doubles with exceptions of which there are none"));
+    }
+    let positions = integer::decode(reader, count)?.to_vec(count);
+    let keys = integer::decode(reader, count)?.to_vec(count);
+    if !positions.is_sorted_by(|a, b| a < b) || positions[0] < 0 || positions[count - 1] >= rows as i64 {
+        return Err(corrupt("exceptions of doubles are not in the order of their rows"));
+    }
+    Ok(positions.into_iter().map(|row| row as usize).zip(keys).collect())
 }
 
 #[cfg(test)]
