@@ -37,9 +37,10 @@ export class PlannerModule {
   async #loadInBackground(): Promise<void> {
     const module = await compile(MODULE_URL);
     // A statement may have loaded it meanwhile; a second instance would not have its catalog.
-    if (this.#ready) return;
-    await initialize({ module_or_path: module });
-    this.#ready = true;
+    if (!this.#ready) {
+      await initialize({ module_or_path: module });
+      this.#ready = true;
+    }
     await this.#warmUp();
   }
 
