@@ -2,7 +2,7 @@
 //!
 //! Two modules (D-15): the core from `gingham-web`, the planner from
 //! `gingham-web-planner`. Each is compiled, given its JavaScript by wasm-bindgen and
-//! stripped; then web/'s own `npm run build` compiles the TypeScript beside them, and
+//! stripped; then web/'s own `npm run build` compiles and bundles the TypeScript beside them, and
 //! the manifest is written. Every step is skipped when nothing it reads has changed.
 
 mod build;

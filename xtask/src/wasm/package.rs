@@ -1,4 +1,4 @@
-//! What surrounds the modules in web/dist: the compiled TypeScript, the manifest, the
+//! What surrounds the modules in web/dist: the bundled TypeScript, the manifest, the
 //! licences.
 
 use crate::failure::{Context, Failure, Result};
@@ -30,7 +30,7 @@ const KEPT: [&str; 17] = [
     "dependencies",
 ];
 
-/// Compiles the TypeScript and writes the manifest, both only if something changed.
+/// Compiles and bundles the TypeScript and writes the manifest, both only if something changed.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     if !npm_packages(workspace, "web")? {
         eprintln!("web/package.json is not there: the package has its modules only");
@@ -38,12 +38,14 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     }
     let mut inputs = Inputs::new();
     inputs.bytes(include_bytes!("package.rs"));
-    inputs.folder(&workspace.path("web"), &["node_modules", "dist", "dist-testing", "tests"])?;
+    inputs.folder(&workspace.path("web"), &["node_modules", "dist", "dist-testing", "modules", "tests"])?;
     for file in ["Cargo.toml", "README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         inputs.file(&workspace.path(file))?;
     }
     for module in &super::MODULES {
-        inputs.file(&workspace.package().join(format!("{}.d.ts", module.name)))?;
+        for tail in [".d.ts", ".js"] {
+            inputs.file(&workspace.package().join(format!("{}{tail}", module.name)))?;
+        }
     }
     let stamp = Stamp::new(workspace.cache().join("package.built-from"), &inputs);
     if stamp.is_current() && workspace.package().join("package.json").is_file() {
