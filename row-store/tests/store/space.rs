@@ -257,7 +257,7 @@ fn a_value_is_rewritten_where_it_is() {
     let mut transaction = store.begin().expect("begins");
     let tree = transaction.create_tree().expect("makes a tree");
     for key in 0..400u32 {
-        transaction.put(tree, &key.to_be_bytes(), &vec![key as u8; 20]).expect("puts");
+        transaction.put(tree, &key.to_be_bytes(), &[key as u8; 20]).expect("puts");
     }
     let mut buffer = Vec::new();
     // The same length, longer within the page, out of the page, and back.
