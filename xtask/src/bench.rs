@@ -55,7 +55,8 @@ pub(crate) fn command(workspace: &Workspace, arguments: Arguments) -> Result<()>
     let chromium = setup::chromium()?;
     setup::npm_packages(workspace, "bench/browser")?;
     if with_gingham {
-        wasm::build_package(workspace)?;
+        let profiles = rest.iter().any(|word| word == "--profile");
+        if profiles { wasm::build_named(workspace)? } else { wasm::build_package(workspace)? }
     }
     if *loads_tpch {
         tpch::csv(workspace, &scale)?;

@@ -67,7 +67,8 @@ impl Connection {
     ///
     /// # Returns
     /// Whether there was a row; `None`, with nothing done, if the statement is of another
-    /// kind or has to be prepared again: [`Connection::run`] runs it then.
+    /// kind, has to be prepared again or does not take the parameters: [`Connection::run`]
+    /// runs it then, or says what is wrong.
     ///
     /// # Errors
     /// As [`Connection::run`].
@@ -85,7 +86,7 @@ impl Connection {
             return Ok(None);
         }
         let mut locator = std::mem::take(&mut self.locator);
-        let encoded = encode_locator(table, key, parameters, &mut locator);
+        let Ok(is_whole) = encode_locator(table, key, parameters, &mut locator) else { return Ok(None) };
         let (mut visit, mut read) = (Some(visit), Ok(()));
         let mut show = |bytes: &[u8]| match (table.row_layout.reader(bytes), visit.take()) {
             (Ok(reader), Some(visit)) => visit(&FoundRow { reader, ordinals, columns: &prepared.columns }),
@@ -94,21 +95,21 @@ impl Connection {
         };
         let tree = table.rows_tree();
         // A key with a NULL is in no row, which takes no reading.
-        let found = encoded.and_then(|is_whole| match &self.mode {
+        let found = match &self.mode {
             Mode::Autocommit => self
                 .shared
-                .read_newest(prepared.schema_version, |store| Ok(is_whole && store.visit(tree, &locator, &mut show)?)),
-            Mode::Reading(_, schema) if schema.counters.version != prepared.schema_version => Ok(None),
-            Mode::Writing if self.current_schema_version() != prepared.schema_version => Ok(None),
-            _ if !is_whole => Ok(Some(false)),
-            Mode::Reading(snapshot, _) => Ok(Some(snapshot.visit(tree, &locator, &mut show)?)),
+                .read_newest(prepared.schema_version, |store| Ok(is_whole && store.visit(tree, &locator, &mut show)?))?,
+            Mode::Reading(_, schema) if schema.counters.version != prepared.schema_version => None,
+            Mode::Writing if self.current_schema_version() != prepared.schema_version => None,
+            _ if !is_whole => Some(false),
+            Mode::Reading(snapshot, _) => Some(snapshot.visit(tree, &locator, &mut show)?),
             Mode::Writing => match lock_transaction(&self.transaction).as_ref() {
-                Some(transaction) => Ok(Some(transaction.visit(tree, &locator, &mut show)?)),
-                None => Ok(None),
+                Some(transaction) => Some(transaction.visit(tree, &locator, &mut show)?),
+                None => None,
             },
-        });
+        };
         self.locator = locator;
         read?;
-        found
+        Ok(found)
     }
 }

@@ -77,6 +77,12 @@ pub(crate) fn build_package(workspace: &Workspace) -> Result<()> {
     package::build(workspace)
 }
 
+/// As [`build_package`], with functions' names in the modules, for profilers.
+pub(crate) fn build_named(workspace: &Workspace) -> Result<()> {
+    build_modules(workspace, MODULES.iter(), true)?;
+    package::build(workspace)
+}
+
 /// Brings the module for the browser tests up to date.
 pub(crate) fn build_testing(workspace: &Workspace) -> Result<()> {
     build_modules(workspace, [TESTING].iter(), false)
