@@ -2,10 +2,11 @@
 //! otherwise. (The decimal form is ALP's observation, Afroozeh et al., SIGMOD 2023,
 //! without its exceptions: measured data has few digits in all rows or in none.)
 
-use super::integer::{self, Encoded, IntegerValues};
+use super::integer::{self, IntegerValues};
 use crate::Result;
 use crate::storage::bytes::{Reader, corrupt};
 use crate::storage::format::{ORDERED_DOUBLE, SCALED_DIGITS_MAX};
+use crate::storage::meta::Encoding;
 
 /// The bits that every NaN is stored with.
 const NAN_BITS: u64 = 0x7ff8_0000_0000_0000;
@@ -42,8 +43,8 @@ fn scaled(value: f64, power: f64) -> Option<i64> {
     exact.then_some(integer as i64)
 }
 
-/// Appends `values`.
-pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
+/// Appends `values`; how they were encoded, and how many are distinct if that was counted.
+pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> (Encoding, Option<usize>) {
     let step = values.len().div_ceil(SAMPLE_ROWS).max(1);
     let digits = POWERS.iter().position(|power| values.iter().step_by(step).all(|v| scaled(*v, *power).is_some()));
     let integers = digits.and_then(|digits| {
@@ -52,7 +53,8 @@ pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
     });
     let (digits, integers) = integers.unwrap_or_else(|| (ORDERED_DOUBLE, values.iter().map(|v| ordered(*v)).collect()));
     out.push(digits);
-    integer::encode(&integers, out)
+    let encoded = integer::encode(&integers, out);
+    (encoded.encoding, encoded.distinct.map(|values| values.len()))
 }
 
 /// Reads `count` doubles.
