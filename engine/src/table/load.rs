@@ -1,6 +1,6 @@
 //! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
-use super::{ColumnLoad, Insertion, Writer, bulk, column, complete, duplicate_key, next_row_id};
+use super::{ColumnLoad, Insertion, TableState, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
@@ -32,7 +32,9 @@ impl Writer<'_> {
     /// As [`Writer::insert`], and 23505 for keys that exist; the caller rolls back the
     /// statement.
     pub(crate) fn insert_batch(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
-        if table.record.storage == Storage::Column && batch.rows >= COLUMN_BULK_ROWS_MIN {
+        // Row ids of a group have no gaps: while one is being filled, all rows go there.
+        let is_loading = self.states.get(&table.id()).is_some_and(TableState::is_loading);
+        if table.record.storage == Storage::Column && (is_loading || batch.rows >= COLUMN_BULK_ROWS_MIN) {
             return self.load(table, batch);
         }
         // A NULL that must not be is told row by row.
