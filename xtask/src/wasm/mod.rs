@@ -82,11 +82,7 @@ pub(crate) fn build_testing(workspace: &Workspace) -> Result<()> {
     build_modules(workspace, [TESTING].iter(), false)
 }
 
-fn build_modules<'a>(
-    workspace: &Workspace,
-    modules: impl Iterator<Item = &'a Module>,
-    names: bool,
-) -> Result<()> {
+fn build_modules<'a>(workspace: &Workspace, modules: impl Iterator<Item = &'a Module>, names: bool) -> Result<()> {
     let toolchain = setup::wasm_toolchain()?;
     for module in modules {
         build::compile(workspace, &toolchain, module)?;
