@@ -84,6 +84,13 @@ impl Dictionary {
         Self { offsets, bytes, distinct }
     }
 
+    /// An empty dictionary with room for entries of so many bytes in all.
+    pub fn with_capacity(entries: usize, bytes: usize) -> Self {
+        let mut offsets = Vec::with_capacity(entries + 1);
+        offsets.push(0);
+        Self { offsets, bytes: Vec::with_capacity(bytes), distinct: false }
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1

@@ -409,7 +409,13 @@ impl Connection {
                     }
                 }
             }
-            Mode::Writing if atomic => f(self).inspect_err(|_| self.references = References::default()),
+            Mode::Writing if atomic => {
+                // An import in progress may be filling a row group.
+                if self.states.is_loading_any() {
+                    self.with_writer(|writer| writer.finish_loads())?;
+                }
+                f(self).inspect_err(|_| self.references = References::default())
+            }
             Mode::Writing => {
                 self.with_writer(|writer| writer.finish_loads())?;
                 let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;

@@ -179,3 +179,47 @@ fn copy_reads_files() {
     }
     assert_eq!(rows(&mut connection, "SELECT k, note FROM h"), ["1|a", "2|b"]);
 }
+
+fn lines(keys: std::ops::Range<i64>) -> String {
+    keys.map(|k| format!("{k},value {}\n", k % 11)).collect()
+}
+
+/// A transaction's statements end row groups; the batches of an import do not.
+#[test]
+fn an_import_fills_row_groups() {
+    let database = Database::memory(Options::default()).expect("opens");
+    let mut connection = database.connect();
+    connection.execute("CREATE TABLE t (k BIGINT, v TEXT) WITH (storage = 'column')", &[]).expect("creates");
+    let text = format!("k,v\n{}", lines(0..100_000));
+    assert_eq!(import(&mut connection, "t", &text, &CsvOptions::default()), Ok(100_000));
+    let plan = rows(&mut connection, "EXPLAIN ANALYZE SELECT v FROM t WHERE k < 0").join("\n");
+    assert!(plan.contains("2 of 2 row groups pruned"), "{plan}");
+}
+
+#[test]
+fn statements_come_between_the_pieces_of_an_import() {
+    for storage in ["hybrid", "row", "column"] {
+        let database = Database::memory(Options::default()).expect("opens");
+        let mut connection = database.connect();
+        let create = format!("CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT) WITH (storage = '{storage}')");
+        connection.execute(&create, &[]).expect("creates");
+        let mut import = connection.import_csv("t", &CsvOptions::default()).expect("begins");
+        let mut push = |connection: &mut Connection, text: &str| import.push(connection, text.as_bytes());
+        push(&mut connection, &format!("k,v\n{}", lines(0..20_000))).expect("pushes");
+        connection.execute("INSERT INTO t VALUES (-1, 'between')", &[]).expect("inserts");
+        connection.execute("UPDATE t SET v = 'changed' WHERE k = 5", &[]).expect("updates");
+        connection.execute("DELETE FROM t WHERE k = 6", &[]).expect("deletes");
+        let twice = connection.execute("INSERT INTO t VALUES (-1, 'again')", &[]).err().expect("is there");
+        assert_eq!(twice.to_sql_error().code, "23505");
+        push(&mut connection, &lines(20_000..40_000)).expect("pushes");
+        // Texts that fill a batch with few rows, while a row group is being filled.
+        let long: String = (40_000..40_600).map(|k| format!("{k},{}\n", "x".repeat(20_000))).collect();
+        push(&mut connection, &long).expect("pushes");
+        push(&mut connection, &lines(40_600..60_000)).expect("pushes");
+        assert_eq!(import.finish(&mut connection).expect("finishes"), 60_000, "{storage}");
+        let found = rows(&mut connection, "SELECT count(*), count(DISTINCT k), sum(k), max(length(v)) FROM t");
+        assert_eq!(found, ["60000|60000|1799969993|20000"], "{storage}");
+        assert_eq!(rows(&mut connection, "SELECT v FROM t WHERE k IN (-1, 5, 6) ORDER BY k"), ["between", "changed"]);
+        assert_eq!(rows(&mut connection, "PRAGMA integrity_check"), ["ok"], "{storage}");
+    }
+}

@@ -9,6 +9,17 @@ use std::sync::Arc;
 /// Tables of checksums kept in memory at the most.
 const TABLES_MAX: usize = 1024;
 
+/// Most blocks read by one call: the call has a cost of its own in the browser.
+const READ_BLOCKS_MAX: u64 = 16;
+
+/// The block that the last read ended in. Chunks of a row group lie one after the other
+/// and seldom end with a block, so that the next one begins in it.
+pub(crate) struct LastBlock {
+    extent: Extent,
+    block: u64,
+    bytes: Vec<u8>,
+}
+
 /// Bytes of the checksum table and of the whole extent; a single block has no table.
 fn layout(bytes: u64) -> (u64, u64) {
     let blocks = bytes.div_ceil(BLOCK_BYTES as u64);
@@ -88,31 +99,50 @@ impl State {
             return Err(Error::corrupt(extent.first_page.0, "read past the end of an extent"));
         };
         let table = self.extent_table(extent)?;
-        let mut scratch = Vec::new();
         let mut at = offset;
         let mut rest = buffer;
         while at < end {
-            let block = at / BLOCK_BYTES as u64;
-            let block_start = block * BLOCK_BYTES as u64;
-            let block_bytes = (extent.bytes - block_start).min(BLOCK_BYTES as u64) as usize;
-            let within = (at - block_start) as usize;
-            let (now, later) = rest.split_at_mut(rest.len().min(block_bytes - within));
-            let file_at = offset_of(extent) + block_start;
-            let found = if now.len() == block_bytes {
-                self.pager.file.read_at(file_at, now)?;
-                block_checksum(now)
-            } else {
-                scratch.resize(block_bytes, 0);
-                self.pager.file.read_at(file_at, &mut scratch)?;
-                now.copy_from_slice(&scratch[within..within + now.len()]);
-                block_checksum(&scratch)
-            };
-            if table.get(block as usize) != Some(&found) {
-                let page = extent.first_page.0 + (block_start / PAGE_BYTES as u64) as u32;
+            let part = self.read_blocks(extent, &table, at, rest)?;
+            at += part as u64;
+            rest = &mut rest[part..];
+        }
+        Ok(())
+    }
+
+    /// Fills the front of `buffer` from `at` on, by one read at most; how much of it.
+    fn read_blocks(&mut self, extent: &Extent, table: &[u64], at: u64, buffer: &mut [u8]) -> Result<usize> {
+        const BLOCK: u64 = BLOCK_BYTES as u64;
+        let first = at / BLOCK;
+        let start = first * BLOCK;
+        let within = (at - start) as usize;
+        if let Some(last) = self.last_block.as_ref().filter(|last| last.block == first && last.extent == *extent) {
+            let part = buffer.len().min(last.bytes.len() - within);
+            buffer[..part].copy_from_slice(&last.bytes[within..within + part]);
+            return Ok(part);
+        }
+        let blocks = ((at + buffer.len() as u64).div_ceil(BLOCK) - first).min(READ_BLOCKS_MAX);
+        let bytes = ((first + blocks) * BLOCK).min(extent.bytes) - start;
+        let part = buffer.len().min(bytes as usize - within);
+        if part == bytes as usize {
+            self.read_checked(extent, table, first, &mut buffer[..part])?;
+            return Ok(part);
+        }
+        let mut found = vec![0; bytes as usize];
+        self.read_checked(extent, table, first, &mut found)?;
+        buffer[..part].copy_from_slice(&found[within..within + part]);
+        found.drain(..(blocks as usize - 1) * BLOCK_BYTES);
+        self.last_block = Some(LastBlock { extent: *extent, block: first + blocks - 1, bytes: found });
+        Ok(part)
+    }
+
+    /// Reads whole blocks and checks each.
+    fn read_checked(&mut self, extent: &Extent, table: &[u64], first: u64, blocks: &mut [u8]) -> Result<()> {
+        self.pager.file.read_at(offset_of(extent) + first * BLOCK_BYTES as u64, blocks)?;
+        for (block, bytes) in (first..).zip(blocks.chunks(BLOCK_BYTES)) {
+            if table.get(block as usize) != Some(&block_checksum(bytes)) {
+                let page = extent.first_page.0 + (block * (BLOCK_BYTES / PAGE_BYTES) as u64) as u32;
                 return Err(Error::corrupt(page, "a block of an extent does not match its checksum"));
             }
-            at += now.len() as u64;
-            rest = later;
         }
         Ok(())
     }

@@ -111,6 +111,7 @@ fn assemble(
         relaxed_since_ms: None,
         failure: None,
         extent_tables: HashMap::new(),
+        last_block: None,
     }
 }
 

@@ -144,7 +144,7 @@ impl RowGroupBuilder {
         mismatch(ty, format!("{found} columns where there are {}", self.columns.len()))
     }
 
-    /// The group of the rows taken; the builder is empty again.
+    /// The group of the rows taken; the builder is empty again, after an error to be dropped.
     ///
     /// # Errors
     /// If no row was taken.
@@ -152,8 +152,7 @@ impl RowGroupBuilder {
         if self.rows == 0 {
             return Err(SqlError::internal("a row group without rows").into());
         }
-        let types: Vec<SqlType> = self.columns.iter().map(|column| column.ty).collect();
-        let Self { columns, rows } = std::mem::replace(self, Self::new(&types));
+        let (columns, rows) = (std::mem::take(&mut self.columns), std::mem::take(&mut self.rows));
         let mut bytes = Vec::new();
         let mut metas = Vec::with_capacity(columns.len());
         for mut column in columns {
@@ -173,6 +172,8 @@ impl RowGroupBuilder {
                 max: encoded.max,
                 sketch: encoded.sketch,
             });
+            // The next group is likely to be as large.
+            self.columns.push(column.sibling());
         }
         Ok(EncodedGroup { bytes, rows: rows as u32, columns: metas })
     }

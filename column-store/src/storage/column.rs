@@ -4,10 +4,11 @@
 //! so a filler is never a bound, ends no run and costs no bits.
 
 use super::bytes::corrupt;
-use crate::vector::{Data, Vector};
+use crate::vector::{Data, TextVector, Vector};
 use crate::{Error, Result};
 use gingham_plan::SqlError;
 use gingham_types::{SqlType, Value};
+use std::ops::Range;
 
 /// Values of one column in their plain form.
 #[derive(Clone, Debug)]
@@ -42,6 +43,12 @@ impl Strings {
         Self { offsets: vec![0], bytes: Vec::new() }
     }
 
+    fn sibling(&self) -> Self {
+        let mut offsets = Vec::with_capacity(self.offsets.len());
+        offsets.push(0);
+        Self { offsets, bytes: Vec::with_capacity(self.bytes.len()) }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -57,6 +64,27 @@ impl Strings {
         self.bytes.extend_from_slice(value);
         self.offsets.push(end);
         Ok(())
+    }
+}
+
+impl Strings {
+    /// Appends rows whose strings follow each other in their dictionary, as those of a
+    /// load do; whether they do.
+    fn extend_from_neighbours(&mut self, vector: &TextVector, rows: Range<usize>) -> Result<bool> {
+        let codes = &vector.codes[rows];
+        let (Some(first), Some(last)) = (codes.first(), codes.last()) else { return Ok(true) };
+        if !codes.windows(2).all(|pair| pair[0].wrapping_add(1) == pair[1]) {
+            return Ok(false);
+        }
+        let offsets = &vector.dictionary.offsets()[*first as usize..*last as usize + 2];
+        let (start, end) = (offsets[0], offsets[offsets.len() - 1]);
+        let base = self.bytes.len();
+        if u32::try_from(base + (end - start) as usize).is_err() {
+            return Err(too_much_text());
+        }
+        self.bytes.extend_from_slice(&vector.dictionary.bytes()[start as usize..end as usize]);
+        self.offsets.extend(offsets[1..].iter().map(|offset| offset - start + base as u32));
+        Ok(true)
     }
 }
 
@@ -77,6 +105,19 @@ impl Column {
             _ => ColumnValues::Integers(Vec::new()),
         };
         Self { ty, values, validity: None, nulls: 0, rows: 0 }
+    }
+
+    /// A column of the same type with room for as much.
+    pub(crate) fn sibling(&self) -> Self {
+        let values = match &self.values {
+            ColumnValues::Doubles(values) => ColumnValues::Doubles(Vec::with_capacity(values.len())),
+            ColumnValues::Text(strings) => ColumnValues::Text(strings.sibling()),
+            // Whether decimals fit 64 bits is found out anew.
+            ColumnValues::Integers(_) | ColumnValues::Decimals(_) => {
+                ColumnValues::Integers(Vec::with_capacity(self.rows))
+            }
+        };
+        Self { ty: self.ty, values, validity: None, nulls: 0, rows: 0 }
     }
 
     /// Bytes of text held.
@@ -112,6 +153,10 @@ impl Column {
     /// Appends rows `from..to` of a vector.
     pub(crate) fn append_vector(&mut self, vector: &Vector, from: usize, to: usize) -> Result<()> {
         let validity = vector.validity.as_deref().filter(|v| v[from..to].contains(&false));
+        if validity.is_none() && self.append_whole(&vector.data, from..to)? {
+            self.extend_validity(to - from, None);
+            return Ok(());
+        }
         let valid = |row: usize| validity.is_none_or(|v| v[row]);
         match (&vector.data, self.ty) {
             (Data::Boolean(v), SqlType::Boolean) => self.extend_integers(from..to, valid, |row| i64::from(v[row]))?,
@@ -135,6 +180,26 @@ impl Column {
         let is_null = |row: usize| !valid(from + row);
         self.extend_validity(to - from, validity.is_some().then_some(&is_null));
         Ok(())
+    }
+
+    /// Appends values of the commonest forms without NULLs, all at once; whether they
+    /// were of such a form.
+    fn append_whole(&mut self, data: &Data, rows: Range<usize>) -> Result<bool> {
+        match (data, &mut self.values, self.ty) {
+            (Data::Int32(v), ColumnValues::Integers(to), SqlType::Integer | SqlType::Date | SqlType::BigInt) => {
+                to.extend(v[rows].iter().map(|v| i64::from(*v)));
+            }
+            (
+                Data::Int64(v),
+                ColumnValues::Integers(to),
+                SqlType::BigInt | SqlType::Timestamp | SqlType::Decimal { .. },
+            ) => to.extend_from_slice(&v[rows]),
+            (Data::Text(v), ColumnValues::Text(to), SqlType::Text | SqlType::Blob) => {
+                return to.extend_from_neighbours(v, rows);
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
     }
 
     /// Appends one value.
@@ -166,7 +231,7 @@ impl Column {
     /// Appends integers; the column may have been widened before.
     pub(crate) fn extend_integers(
         &mut self,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         valid: impl Fn(usize) -> bool,
         get: impl Fn(usize) -> i64,
     ) -> Result<()> {
@@ -181,7 +246,7 @@ impl Column {
     /// Appends decimals, widening the column if one does not fit.
     pub(crate) fn extend_decimals(
         &mut self,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         valid: impl Fn(usize) -> bool,
         get: impl Fn(usize) -> i128,
     ) -> Result<()> {
@@ -200,7 +265,7 @@ impl Column {
     /// Appends doubles.
     pub(crate) fn extend_doubles(
         &mut self,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         valid: impl Fn(usize) -> bool,
         get: impl Fn(usize) -> f64,
     ) -> Result<()> {
@@ -212,7 +277,7 @@ impl Column {
     /// Appends strings; NULLs become empty ones.
     pub(crate) fn extend_text<'a>(
         &mut self,
-        rows: std::ops::Range<usize>,
+        rows: Range<usize>,
         valid: impl Fn(usize) -> bool,
         get: impl Fn(usize) -> &'a [u8],
     ) -> Result<()> {
@@ -238,7 +303,7 @@ impl Column {
 
 fn extend<T: Copy + Default>(
     values: &mut Vec<T>,
-    rows: std::ops::Range<usize>,
+    rows: Range<usize>,
     valid: impl Fn(usize) -> bool,
     get: impl Fn(usize) -> T,
 ) {

@@ -1,6 +1,7 @@
 //! Rows that come as columns instead of SQL.
 
 use crate::connection::Connection;
+use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
@@ -39,25 +40,33 @@ impl Connection {
     }
 
     /// Adds rows of which some columns are given, in the columns' own types.
-    pub(crate) fn insert_with_defaults(
+    fn insert_with_defaults(
         &mut self,
         table: &Arc<Table>,
         vectors: Vec<Option<Arc<Vector>>>,
         rows: usize,
     ) -> Result<u64> {
-        let vectors = vectors
-            .into_iter()
-            .zip(&table.record.columns)
-            .map(|(vector, column)| match (vector, &column.default) {
-                (Some(vector), _) => Ok(vector),
-                (None, None) => Ok(Arc::new(Vector::constant(&Value::Null, column.ty, rows))),
-                (None, Some(default)) => {
-                    let value = self.shared.default_value(default)?;
-                    Ok(Arc::new(Vector::constant(&value, column.ty, rows)))
-                }
-            })
-            .collect::<Result<Vec<_>>>()?;
-        self.insert_vectors(table, &Batch::new(vectors, rows))
+        let batch = with_defaults(&self.shared, table, vectors, rows)?;
+        self.write(false, |connection| {
+            connection.with_writer(|writer| writer.insert_batch(table, &batch))?;
+            Ok(rows as u64)
+        })
+    }
+
+    /// As [`Connection::insert_with_defaults`] in the open transaction, where some of the rows
+    /// may stay when it fails: the caller undoes more than this statement. A savepoint
+    /// would end the row group that is being filled.
+    pub(crate) fn load_with_defaults(
+        &mut self,
+        table: &Arc<Table>,
+        vectors: Vec<Option<Arc<Vector>>>,
+        rows: usize,
+    ) -> Result<()> {
+        if !table.parents.is_empty() {
+            return self.insert_with_defaults(table, vectors, rows).map(|_| ());
+        }
+        let batch = with_defaults(&self.shared, table, vectors, rows)?;
+        self.with_writer(|writer| writer.insert_batch(table, &batch))
     }
 
     /// Adds the rows of an Arrow batch, whose columns are matched by name.
@@ -121,13 +130,23 @@ impl Connection {
             None => Ok(()),
         }
     }
+}
 
-    fn insert_vectors(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<u64> {
-        self.write(false, |connection| {
-            connection.with_writer(|writer| writer.insert_batch(table, batch))?;
-            Ok(batch.rows as u64)
+/// Rows of which some columns are given.
+fn with_defaults(shared: &Shared, table: &Table, vectors: Vec<Option<Arc<Vector>>>, rows: usize) -> Result<Batch> {
+    let vectors = vectors
+        .into_iter()
+        .zip(&table.record.columns)
+        .map(|(vector, column)| match (vector, &column.default) {
+            (Some(vector), _) => Ok(vector),
+            (None, None) => Ok(Arc::new(Vector::constant(&Value::Null, column.ty, rows))),
+            (None, Some(default)) => {
+                let value = shared.default_value(default)?;
+                Ok(Arc::new(Vector::constant(&value, column.ty, rows)))
+            }
         })
-    }
+        .collect::<Result<Vec<_>>>()?;
+    Ok(Batch::new(vectors, rows))
 }
 
 /// 428C9 for a column whose values only the database makes.

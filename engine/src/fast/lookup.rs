@@ -96,9 +96,9 @@ impl Connection {
         let tree = table.rows_tree();
         // A key with a NULL is in no row, which takes no reading.
         let found = match &self.mode {
-            Mode::Autocommit => self
-                .shared
-                .read_newest(prepared.schema_version, |store| Ok(is_whole && store.visit(tree, &locator, &mut show)?))?,
+            Mode::Autocommit => self.shared.read_newest(prepared.schema_version, |store| {
+                Ok(is_whole && store.visit(tree, &locator, &mut show)?)
+            })?,
             Mode::Reading(_, schema) if schema.counters.version != prepared.schema_version => None,
             Mode::Writing if self.current_schema_version() != prepared.schema_version => None,
             _ if !is_whole => Some(false),

@@ -4,19 +4,30 @@
 //! LF, CRLF or CR. Lines without a character are no records, and a byte order mark at the
 //! beginning is no text.
 
-use super::at;
+use super::{at, text};
 use crate::error::Result;
 use gingham_plan::SqlError;
 
 /// A field may have so many bytes.
 const FIELD_BYTES_MAX: usize = 256 << 20;
 
-/// What the parser finds, with line and column (in bytes), both from 1.
-pub(super) enum Event<'a> {
-    /// A field's text without its quotes, and where it begins.
-    Field { text: &'a [u8], quoted: bool, line: u64, column: u64 },
-    /// The end of a record, and where it is.
-    End { line: u64, column: u64 },
+/// A field's text without its quotes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) text: &'a [u8],
+    pub(super) quoted: bool,
+    /// Whether the text is known to be ASCII.
+    pub(super) is_ascii: bool,
+    /// Where it begins, as [`Sink`] counts.
+    pub(super) place: (u64, u64),
+}
+
+/// Who is told what the parser finds. Places are line and column (in bytes), both from 1.
+pub(super) trait Sink {
+    /// The next field of the record.
+    fn field(&mut self, field: Field<'_>) -> Result<()>;
+    /// The end of the record, and where it is.
+    fn end(&mut self, place: (u64, u64)) -> Result<()>;
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +66,8 @@ impl Parser {
     }
 
     /// Takes bytes and tells `sink` what they complete.
-    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn push(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<()> {
+        let is_ascii = bytes.is_ascii();
         let mut rest = bytes;
         while let Some(byte) = rest.first().copied() {
             if self.mark < BYTE_ORDER_MARK.len() {
@@ -66,24 +78,53 @@ impl Parser {
                 }
                 self.mark = BYTE_ORDER_MARK.len();
             }
-            // Most bytes are inside of fields.
-            let plain = match self.state {
-                State::Unquoted => {
-                    rest.iter().take_while(|b| **b != self.delimiter && !matches!(b, b'\n' | b'\r' | b'"')).count()
-                }
-                State::Quoted => rest.iter().take_while(|b| !matches!(b, b'"' | b'\n')).count(),
-                _ => 0,
+            let taken = match self.state {
+                State::LineStart | State::FieldStart => self.plain_fields(rest, is_ascii, sink)?,
+                State::Unquoted => self.inside(&rest[..text::find(rest, [self.delimiter, b'\n', b'\r'])])?,
+                State::Quoted => self.inside(&rest[..text::find(rest, [b'"', b'\n', b'\n'])])?,
+                State::Quote => 0,
             };
-            if plain > 0 {
-                self.append(&rest[..plain])?;
-                self.column += plain as u64;
-                rest = &rest[plain..];
-                continue;
+            if taken == 0 {
+                self.byte(byte, sink)?;
             }
-            rest = &rest[1..];
-            self.byte(byte, sink)?;
+            rest = &rest[taken.max(1)..];
         }
         Ok(())
+    }
+
+    /// Takes fields without quotes that are there to their ends, and with them most of most
+    /// texts, from where they are. How many bytes that were.
+    fn plain_fields(&mut self, bytes: &[u8], is_ascii: bool, sink: &mut impl Sink) -> Result<usize> {
+        let delimiter = self.delimiter;
+        let mut at = 0;
+        while let Some(first) = bytes.get(at) {
+            let skips = self.state == State::LineStart && matches!(first, b'\n' | b'\r');
+            let rest = &bytes[at..];
+            let length = text::find(rest, [delimiter, b'\n', b'\r']);
+            if *first == b'"' || skips || length == rest.len() {
+                break;
+            }
+            let (line, column) = (self.line, self.column);
+            sink.field(Field { text: &rest[..length], quoted: false, is_ascii, place: (line, column) })?;
+            at += length + 1;
+            self.after_return = false;
+            self.column += length as u64 + 1;
+            let end = rest[length];
+            if end == delimiter {
+                self.state = State::FieldStart;
+            } else {
+                sink.end((line, column + length as u64))?;
+                self.next_line(end);
+            }
+        }
+        Ok(at)
+    }
+
+    /// Takes bytes inside of a field that end nothing; how many.
+    fn inside(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.append(bytes)?;
+        self.column += bytes.len() as u64;
+        Ok(bytes.len())
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
@@ -94,7 +135,7 @@ impl Parser {
         Ok(())
     }
 
-    fn byte(&mut self, byte: u8, sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    fn byte(&mut self, byte: u8, sink: &mut impl Sink) -> Result<()> {
         let (line, column) = (self.line, self.column);
         self.column += 1;
         let after_return = std::mem::take(&mut self.after_return);
@@ -117,7 +158,7 @@ impl Parser {
             (State::LineStart, b'\n' | b'\r') => self.next_line(byte),
             (_, b'\n' | b'\r') => {
                 self.end_field((line, column), sink)?;
-                sink(Event::End { line, column })?;
+                sink.end((line, column))?;
                 self.next_line(byte);
             }
             (_, _) if byte == self.delimiter => {
@@ -152,19 +193,19 @@ impl Parser {
         self.column = 1;
     }
 
-    fn end_field(&mut self, here: (u64, u64), sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    fn end_field(&mut self, here: (u64, u64), sink: &mut impl Sink) -> Result<()> {
         if matches!(self.state, State::LineStart | State::FieldStart) {
             self.start = here;
         }
-        let (line, column) = self.start;
-        sink(Event::Field { text: &self.field, quoted: self.quoted, line, column })?;
+        let is_ascii = self.field.is_ascii();
+        sink.field(Field { text: &self.field, quoted: self.quoted, is_ascii, place: self.start })?;
         self.field.clear();
         self.quoted = false;
         Ok(())
     }
 
     /// The text has ended: a last line need not have an end of its own.
-    pub(super) fn finish(&mut self, sink: &mut dyn FnMut(Event<'_>) -> Result<()>) -> Result<()> {
+    pub(super) fn finish(&mut self, sink: &mut impl Sink) -> Result<()> {
         match self.state {
             State::LineStart => Ok(()),
             State::Quoted => {
@@ -175,7 +216,7 @@ impl Parser {
                 let here = (self.line, self.column);
                 self.end_field(here, sink)?;
                 self.state = State::LineStart;
-                sink(Event::End { line: here.0, column: here.1 })
+                sink.end(here)
             }
         }
     }
@@ -185,32 +226,40 @@ impl Parser {
 mod tests {
     use super::*;
 
-    /// Records as `field|field`, quoted ones in brackets, or the error.
-    fn parse(text: &str, piece: usize) -> String {
-        let mut out = String::new();
-        let mut record = Vec::new();
-        let mut parser = Parser::new(b',');
-        let mut sink = |event: Event<'_>| {
-            match event {
-                Event::Field { text, quoted, .. } => {
-                    let text = String::from_utf8_lossy(text).replace('\n', "␤");
-                    record.push(if quoted { format!("[{text}]") } else { text });
-                }
-                Event::End { .. } => {
-                    out += &record.join("|");
-                    out += "\n";
-                    record.clear();
-                }
-            }
+    /// Records as `field|field`, quoted ones in brackets.
+    #[derive(Default)]
+    struct Records {
+        done: String,
+        fields: Vec<String>,
+    }
+
+    impl Sink for Records {
+        fn field(&mut self, field: Field<'_>) -> Result<()> {
+            assert!(!field.is_ascii || field.text.is_ascii());
+            let text = String::from_utf8_lossy(field.text).replace('\n', "␤");
+            self.fields.push(if field.quoted { format!("[{text}]") } else { text });
             Ok(())
-        };
+        }
+
+        fn end(&mut self, _: (u64, u64)) -> Result<()> {
+            self.done += &self.fields.join("|");
+            self.done += "\n";
+            self.fields.clear();
+            Ok(())
+        }
+    }
+
+    /// The records, or the error.
+    fn parse(text: &str, piece: usize) -> String {
+        let mut records = Records::default();
+        let mut parser = Parser::new(b',');
         let pieces = text.as_bytes().chunks(piece);
         let result = pieces
-            .map(|piece| parser.push(piece, &mut sink))
+            .map(|piece| parser.push(piece, &mut records))
             .find(Result::is_err)
-            .unwrap_or_else(|| parser.finish(&mut sink));
+            .unwrap_or_else(|| parser.finish(&mut records));
         match result {
-            Ok(()) => out,
+            Ok(()) => records.done,
             Err(error) => error.to_sql_error().message,
         }
     }

@@ -6,12 +6,13 @@
 
 mod columns;
 mod csv;
+mod text;
 
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use columns::Columns;
-use csv::{Event, Parser};
+use csv::{Field, Parser, Sink};
 use gingham_plan::SqlError;
 use std::sync::Arc;
 
@@ -121,9 +122,9 @@ impl CsvImport {
     /// As [`CsvImport::push`]; 40003 if the commit is in doubt.
     pub fn finish(mut self, connection: &mut Connection) -> Result<u64> {
         let mut parser = std::mem::take(&mut self.parser);
-        let mut rest = parser.finish(&mut |event| self.handle(connection, event));
+        let mut rest = parser.finish(&mut Filling { import: &mut self, connection });
         if rest.is_ok() {
-            rest = self.write(connection);
+            rest = self.write(connection).and_then(|()| connection.finish_loads_if_writing());
         }
         self.ended_by(connection, rest)?;
         match std::mem::replace(&mut self.scope, Scope::Ended) {
@@ -167,53 +168,28 @@ impl CsvImport {
             return Err(SqlError::new("25000", "the import has ended").into());
         }
         let mut parser = std::mem::take(&mut self.parser);
-        let result = parser.push(bytes, &mut |event| self.handle(connection, event));
+        let result = parser.push(bytes, &mut Filling { import: self, connection });
         self.parser = parser;
         result
     }
 
-    fn handle(&mut self, connection: &mut Connection, event: Event<'_>) -> Result<()> {
-        match event {
-            Event::Field { text, line, column, .. } if self.header => {
-                let name = std::str::from_utf8(text).map_err(|_| not_text(line, column))?;
-                self.names.push(name.trim().to_owned());
-            }
-            Event::Field { text, quoted, line, column } => {
-                let columns = self.columns.as_mut().ok_or_else(no_columns)?;
-                let is_null = !quoted && text == self.null.as_bytes();
-                if self.fields == columns.count() {
-                    let message = format!("the record has more than {} fields", columns.count());
-                    return Err(at(SqlError::new("22P04", message), line, column));
-                }
-                columns.push(self.fields, (!is_null).then_some(text), line, column)?;
-                self.fields += 1;
-            }
-            Event::End { .. } if self.header => {
-                self.header = false;
-                let names = std::mem::take(&mut self.names);
-                if self.columns.is_none() {
-                    let named = Columns::named(&self.table, &names);
-                    self.columns = Some(named.map_err(|error| match error {
-                        Error::Sql(error) => {
-                            at(error.hint("the first line names columns, unless HEADER is false"), 1, 1)
-                        }
-                        other => other,
-                    })?);
-                }
-            }
-            Event::End { line, column } => {
-                let columns = self.columns.as_mut().ok_or_else(no_columns)?;
-                if self.fields < columns.count() {
-                    let message = format!("the record has {} fields, not {}", self.fields, columns.count());
-                    return Err(at(SqlError::new("22P04", message), line, column));
-                }
-                self.fields = 0;
-                self.rows += 1;
-                columns.end_row();
-                if columns.is_full() {
-                    return self.write(connection);
-                }
-            }
+    /// A name in the header has been read.
+    fn name(&mut self, field: Field<'_>) -> Result<()> {
+        let name = std::str::from_utf8(field.text).map_err(|_| not_text(field.place.0, field.place.1))?;
+        self.names.push(name.trim().to_owned());
+        Ok(())
+    }
+
+    /// The header has been read.
+    fn begin(&mut self) -> Result<()> {
+        self.header = false;
+        let names = std::mem::take(&mut self.names);
+        if self.columns.is_none() {
+            let named = Columns::named(&self.table, &names);
+            self.columns = Some(named.map_err(|error| match error {
+                Error::Sql(error) => at(error.hint("the first line names columns, unless HEADER is false"), 1, 1),
+                other => other,
+            })?);
         }
         Ok(())
     }
@@ -223,8 +199,50 @@ impl CsvImport {
         let Some(columns) = self.columns.as_mut().filter(|columns| columns.rows() > 0) else {
             return Ok(());
         };
-        let (vectors, rows) = columns.take(&self.table)?;
-        connection.insert_with_defaults(&self.table, vectors, rows).map(|_| ())
+        let (vectors, rows) = columns.take(&self.table);
+        connection.load_with_defaults(&self.table, vectors, rows)
+    }
+}
+
+/// An import with the connection that its rows go to.
+struct Filling<'a> {
+    import: &'a mut CsvImport,
+    connection: &'a mut Connection,
+}
+
+impl Sink for Filling<'_> {
+    #[inline]
+    fn field(&mut self, field: Field<'_>) -> Result<()> {
+        let import = &mut *self.import;
+        if import.header {
+            return import.name(field);
+        }
+        let columns = import.columns.as_mut().ok_or_else(no_columns)?;
+        if import.fields == columns.count() {
+            let message = format!("the record has more than {} fields", columns.count());
+            return Err(at(SqlError::new("22P04", message), field.place.0, field.place.1));
+        }
+        let is_null = !field.quoted && field.text == import.null.as_bytes();
+        columns.push(import.fields, (!is_null).then_some(field.text), field.is_ascii, field.place)?;
+        import.fields += 1;
+        Ok(())
+    }
+
+    #[inline]
+    fn end(&mut self, place: (u64, u64)) -> Result<()> {
+        let import = &mut *self.import;
+        if import.header {
+            return import.begin();
+        }
+        let columns = import.columns.as_mut().ok_or_else(no_columns)?;
+        if import.fields < columns.count() {
+            let message = format!("the record has {} fields, not {}", import.fields, columns.count());
+            return Err(at(SqlError::new("22P04", message), place.0, place.1));
+        }
+        import.fields = 0;
+        import.rows += 1;
+        columns.end_row();
+        if columns.is_full() { import.write(self.connection) } else { Ok(()) }
     }
 }
 

@@ -32,7 +32,9 @@ impl Writer<'_> {
     /// As [`Writer::insert`], and 23505 for keys that exist; the caller rolls back the
     /// statement.
     pub(crate) fn insert_batch(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
-        if table.record.storage == Storage::Column && batch.rows >= COLUMN_BULK_ROWS_MIN {
+        // Row ids of a group have no gaps: while one is being filled, all rows go there.
+        let is_loading = self.states.is_loading(table.id());
+        if table.record.storage == Storage::Column && (is_loading || batch.rows >= COLUMN_BULK_ROWS_MIN) {
             return self.load(table, batch);
         }
         // A NULL that must not be is told row by row.

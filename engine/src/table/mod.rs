@@ -54,6 +54,13 @@ pub(crate) struct TableState {
     row: Vec<u8>,
 }
 
+impl TableState {
+    /// Whether a row group is being filled, whose rows nothing can read yet.
+    pub(crate) const fn is_loading(&self) -> bool {
+        self.load.is_some()
+    }
+}
+
 /// A write transaction and what is remembered with it.
 pub(crate) struct Writer<'a> {
     pub(crate) shared: &'a Shared,

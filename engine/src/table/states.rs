@@ -21,6 +21,16 @@ impl TableStates {
         &mut self.0[index].1
     }
 
+    /// Whether rows of a table are waiting in a row group that is being filled.
+    pub(super) fn is_loading(&self, table: TableId) -> bool {
+        self.0.iter().any(|(id, state)| *id == table && state.is_loading())
+    }
+
+    /// As [`TableStates::is_loading`], of any table.
+    pub(crate) fn is_loading_any(&self) -> bool {
+        self.0.iter().any(|(_, state)| state.is_loading())
+    }
+
     pub(super) fn remove(&mut self, table: TableId) {
         self.0.retain(|(id, _)| *id != table);
     }

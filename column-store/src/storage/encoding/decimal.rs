@@ -1,6 +1,6 @@
 //! Decimals beyond 64 bits: distances from the least one where those fit, else plain.
 
-use super::integer::{self, Encoded};
+use super::integer;
 use crate::Result;
 use crate::storage::bytes::{Reader, corrupt, reserve};
 use crate::storage::meta::Encoding;
@@ -8,15 +8,16 @@ use crate::storage::meta::Encoding;
 const DISTANCES: u8 = 0;
 const PLAIN: u8 = 1;
 
-/// Appends `values`.
-pub(super) fn encode(values: &[i128], out: &mut Vec<u8>) -> Encoded {
+/// Appends `values`; how they were encoded, and how many are distinct if that was counted.
+pub(super) fn encode(values: &[i128], out: &mut Vec<u8>) -> (Encoding, Option<usize>) {
     let first = values.first().copied().unwrap_or_default();
     let (min, max) = values.iter().fold((first, first), |(min, max), v| (min.min(*v), max.max(*v)));
     if max.checked_sub(min).is_some_and(|span| i64::try_from(span).is_ok()) {
         out.push(DISTANCES);
         out.extend_from_slice(&min.to_le_bytes());
         let distances: Vec<i64> = values.iter().map(|v| (v - min) as i64).collect();
-        integer::encode(&distances, out)
+        let encoded = integer::encode(&distances, out);
+        (encoded.encoding, encoded.distinct.map(|values| values.len()))
     } else {
         out.push(PLAIN);
         for value in values {

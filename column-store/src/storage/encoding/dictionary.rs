@@ -24,8 +24,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn entries(&self) -> usize {
-        self.entries.len()
+    pub(super) fn into_entries(self) -> Vec<i64> {
+        self.entries
     }
 }
 

@@ -7,6 +7,7 @@ use super::integer::{self, Encoded, IntegerValues};
 use crate::Result;
 use crate::storage::bytes::{Reader, corrupt, put_varint};
 use crate::storage::format::{DOUBLE_EXCEPTIONS, ORDERED_DOUBLE, SCALED_DIGITS_MAX};
+use crate::storage::meta::Encoding;
 
 /// The bits that every NaN is stored with.
 const NAN_BITS: u64 = 0x7ff8_0000_0000_0000;
@@ -88,25 +89,26 @@ fn scale(values: &[f64]) -> Option<Scaled> {
     Some(Scaled { digits: digits as u8, integers, exceptions: (rows, bits) })
 }
 
-/// Appends `values`.
-pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> Encoded {
+/// Appends `values`; how they were encoded, and how many are distinct if that was counted.
+pub(super) fn encode(values: &[f64], out: &mut Vec<u8>) -> (Encoding, Option<usize>) {
+    let told = |encoded: Encoded| (encoded.encoding, encoded.distinct.map(|values| values.len()));
     let scaled = scale(values);
     if let Some(Scaled { digits, integers, exceptions }) = &scaled
         && exceptions.0.is_empty()
     {
         out.push(*digits);
-        return integer::encode(integers, out);
+        return told(integer::encode(integers, out));
     }
     let start = out.len();
     out.push(ORDERED_DOUBLE);
     let keys: Vec<i64> = values.iter().map(|v| ordered(*v)).collect();
-    let encoded = integer::encode(&keys, out);
+    let encoded = told(integer::encode(&keys, out));
     let Some(Scaled { digits, integers, exceptions: (rows, bits) }) = scaled else { return encoded };
     let mut decimal = vec![digits | DOUBLE_EXCEPTIONS];
     put_varint(&mut decimal, rows.len() as u64);
     integer::encode(&rows, &mut decimal);
     integer::encode(&bits, &mut decimal);
-    let (encoding, _) = integer::encode(&integers, &mut decimal);
+    let encoding = integer::encode(&integers, &mut decimal).encoding;
     if decimal.len() >= out.len() - start {
         return encoded;
     }

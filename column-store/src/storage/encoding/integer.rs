@@ -61,18 +61,18 @@ pub(super) struct Profile {
 impl Profile {
     pub(super) fn of(values: &[i64]) -> Self {
         let first = values.first().copied().unwrap_or_default();
-        let (min, max) = values.iter().fold((first, first), |(min, max), v| (min.min(*v), max.max(*v)));
-        let (mut runs, mut run_start, mut run_max) = (1, 0, 0);
+        let (mut min, mut max) = (first, first);
+        let (mut runs, mut run, mut run_max) = (1, 1, 1);
         let (mut delta_min, mut delta_max) = (i64::MAX, i64::MIN);
-        for (row, pair) in values.windows(2).enumerate() {
+        for pair in values.windows(2) {
+            min = min.min(pair[1]);
+            max = max.max(pair[1]);
             let delta = pair[1].wrapping_sub(pair[0]);
             delta_min = delta_min.min(delta);
             delta_max = delta_max.max(delta);
-            if delta != 0 {
-                run_max = run_max.max(row + 1 - run_start);
-                run_start = row + 1;
-                runs += 1;
-            }
+            runs += usize::from(delta != 0);
+            run = if delta == 0 { run + 1 } else { 1 };
+            run_max = run_max.max(run);
         }
         let deltas_fit = i64::try_from(max.abs_diff(min)).is_ok() && values.len() > 1;
         Self {
@@ -80,7 +80,7 @@ impl Profile {
             max,
             factor: common_factor(values, first),
             runs,
-            run_max: run_max.max(values.len() - run_start),
+            run_max,
             deltas: deltas_fit.then_some((delta_min, delta_max)),
         }
     }
@@ -111,14 +111,22 @@ fn common_factor(values: &[i64], first: i64) -> u64 {
     if factor == 0 || factor > i64::MAX as u64 { 1 } else { factor }
 }
 
-/// How a stream was encoded, and how many distinct values it has if that was counted.
-pub(super) type Encoded = (Encoding, Option<usize>);
+/// How a stream was encoded, and what was found out for that.
+pub(super) struct Encoded {
+    pub(super) encoding: Encoding,
+    /// The distinct values, if they were looked for.
+    pub(super) distinct: Option<Vec<i64>>,
+    pub(super) min: i64,
+    pub(super) max: i64,
+}
 
 /// Appends `values` in the encoding that takes the fewest bytes.
 pub(super) fn encode(values: &[i64], out: &mut Vec<u8>) -> Encoded {
     let profile = Profile::of(values);
-    if profile.min == profile.max {
-        return (encode_simple_profiled(values, &profile, out), Some(1));
+    let (min, max) = (profile.min, profile.max);
+    if min == max {
+        let encoding = encode_simple_profiled(values, &profile, out);
+        return Encoded { encoding, distinct: Some(vec![min]), min, max };
     }
     let width = width_of(profile.code_max());
     let frame_bytes = frame::HEADER_BYTES + packed_bytes(values.len(), width);
@@ -137,14 +145,14 @@ pub(super) fn encode(values: &[i64], out: &mut Vec<u8>) -> Encoded {
     }
     if let Some(found) = dictionary::find(values, width, best.0) {
         dictionary::write(&found, out);
-        return (Encoding::Dictionary, Some(found.entries()));
+        return Encoded { encoding: Encoding::Dictionary, distinct: Some(found.into_entries()), min, max };
     }
     match best.1 {
         Encoding::RunLength => run_length::write(values, profile.runs, out),
         Encoding::Delta => delta::write(values, &profile, out),
         _ => frame::write(values, &profile, out),
     }
-    (best.1, None)
+    Encoded { encoding: best.1, distinct: None, min, max }
 }
 
 /// Appends `values` as a constant or a frame: for streams inside streams.

@@ -58,14 +58,10 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
     let (encoding, distinct, bounds) = match &column.values {
         ColumnValues::Integers(values) => {
             header(INTEGERS, column, out);
-            let (encoding, distinct) = integer::encode(values, out);
-            let bounds = bounds_of(values.iter().copied());
-            sketch_integers(values, &mut sketch);
-            (
-                encoding,
-                distinct,
-                bounds.map(|(min, max)| (integer_value(min, column.ty), integer_value(max, column.ty))),
-            )
+            let encoded = integer::encode(values, out);
+            sketch_integers(encoded.distinct.as_deref().unwrap_or(values), &mut sketch);
+            let bounds = (integer_value(encoded.min, column.ty), integer_value(encoded.max, column.ty));
+            (encoded.encoding, encoded.distinct.map(|values| values.len()), Some(bounds))
         }
         ColumnValues::Doubles(values) => {
             header(DOUBLES, column, out);
@@ -101,16 +97,15 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
 type TextEncoded = (Encoding, Option<usize>, Option<(Value, Value)>);
 
 fn encode_text(column: &Column, strings: &Strings, sketch: &mut DistinctSketch, out: &mut Vec<u8>) -> TextEncoded {
-    let hashes = text::hashes(strings);
     let value = |row: usize| match column.ty {
         SqlType::Text => String::from_utf8(strings.get(row).to_vec()).ok().map(Value::Text),
         _ => Some(Value::Blob(strings.get(row).to_vec())),
     };
     let pair = |min, max| Some((value(min)?, value(max)?));
-    if let Some(found) = text::find(strings, &hashes, |row| column.is_valid(row)) {
+    if let Some(found) = text::find(strings, |row| column.is_valid(row)) {
         let entries = found.entries();
         for row in entries {
-            sketch.add_hash(hashes[*row as usize]);
+            sketch.add_bytes(strings.get(*row as usize));
         }
         let bounds = pair(entries[0] as usize, entries[entries.len() - 1] as usize);
         header(DICTIONARY_TEXT, column, out);
@@ -118,7 +113,7 @@ fn encode_text(column: &Column, strings: &Strings, sketch: &mut DistinctSketch, 
     }
     let (mut min, mut max) = (None::<usize>, None::<usize>);
     for row in (0..column.rows).filter(|row| column.is_valid(*row)) {
-        sketch.add_hash(hashes[row]);
+        sketch.add_bytes(strings.get(row));
         if min.is_none_or(|min| strings.get(row) < strings.get(min)) {
             min = Some(row);
         }

@@ -10,6 +10,7 @@ use crate::storage::bytes::{Reader, corrupt, put_varint, reserve};
 use crate::storage::chunk::TextCodes;
 use crate::storage::column::Strings;
 use crate::storage::meta::Encoding;
+use crate::storage::sketch::hash_integer;
 use crate::vector::Dictionary;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -46,11 +47,11 @@ impl Found {
     }
 }
 
-/// The dictionary of the strings, if it is smaller than they are. `hashes` has one for
-/// each row; rows that are not valid take the code of the row before.
-pub(super) fn find(strings: &Strings, hashes: &[u64], valid: impl Fn(usize) -> bool) -> Option<Found> {
+/// The dictionary of the strings, if it is smaller than they are. Rows that are not valid
+/// take the code of the row before.
+pub(super) fn find(strings: &Strings, valid: impl Fn(usize) -> bool) -> Option<Found> {
     let rows = strings.len();
-    let (distinct, sampled) = sample(rows, |row| hashes[row]);
+    let (distinct, sampled) = sample(rows, |row| hash(strings.get(row)));
     if sampled > 1 && distinct > 1 && distinct * 100 > sampled * SAMPLE_DISTINCT_PERCENT_MAX {
         return None;
     }
@@ -58,10 +59,10 @@ pub(super) fn find(strings: &Strings, hashes: &[u64], valid: impl Fn(usize) -> b
     let mut entries: Vec<u32> = Vec::new();
     let mut codes = Vec::with_capacity(rows);
     let (mut last, mut entry_bytes) = (0, 0);
-    for (row, hash) in hashes.iter().enumerate() {
+    for row in 0..rows {
         if valid(row) {
             let value = strings.get(row);
-            last = match interner.code(*hash, |code| strings.get(entries[code as usize] as usize) == value)? {
+            last = match interner.code(hash(value), |code| strings.get(entries[code as usize] as usize) == value)? {
                 Code::Known(code) => code,
                 Code::New(code) => {
                     entries.push(row as u32);
@@ -186,7 +187,17 @@ pub(super) fn read_dictionary(reader: &mut Reader<'_>, rows: usize) -> Result<(T
     }
 }
 
-/// Hashes of all strings.
-pub(super) fn hashes(strings: &Strings) -> Vec<u64> {
-    (0..strings.len()).map(|row| xxh3_64(strings.get(row))).collect()
+/// For telling strings apart while a dictionary is made, in fewer steps than the hash that
+/// sketches keep, if they are short.
+fn hash(value: &[u8]) -> u64 {
+    let (first, last) = match (value.first_chunk::<8>(), value.last_chunk::<8>()) {
+        (Some(first), Some(last)) if value.len() <= 16 => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+        (Some(_), _) => return xxh3_64(value),
+        _ => match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
+            (Some(first), Some(last)) => (u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()),
+            _ => (value.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+        },
+    };
+    let mixed = first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last.rotate_left(29) ^ value.len() as u64;
+    hash_integer(mixed as i64)
 }
