@@ -145,7 +145,7 @@ fn sample(read: &dyn Read, table: &Table) -> Result<Vec<ColumnStatistics>> {
 struct Sample {
     statistics: ColumnStatistics,
     /// A number for each value that is not NULL, the same for equal ones.
-    hashes: Vec<u64>,
+    hashes: Vec<usize>,
     bytes: usize,
     /// A value was too long to be a bound.
     unbounded: bool,
@@ -167,7 +167,7 @@ impl Sample {
                 (hash_of(text.as_bytes()), text.len())
             }
         };
-        self.hashes.push(hash);
+        self.hashes.push(hash as usize);
         self.bytes += bytes.min(16);
         if matches!(value, Value::Text(_) | Value::Blob(_)) && bytes > BOUND_BYTES_MAX {
             self.unbounded = true;

@@ -1,6 +1,7 @@
 //! The write transaction: changes, savepoints, commit and rollback.
 
 mod apply;
+mod load;
 mod rebuild;
 mod rewrite;
 
@@ -187,61 +188,6 @@ impl Transaction {
                 return Ok(removed);
             }
         }
-    }
-
-    /// Adds entries with strictly ascending keys, replacing what has the same key; how
-    /// many there were. Fastest where all keys are above those of the tree, which is then
-    /// built on bottom up; it must not be read meanwhile.
-    ///
-    /// # Errors
-    /// [`Error::NotSorted`]: like every error after the first entry it leaves the
-    /// transaction to be rolled back, wholly or to a savepoint.
-    pub fn bulk_load<K: AsRef<[u8]>, V: AsRef<[u8]>>(
-        &mut self,
-        tree: TreeId,
-        entries: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<u64> {
-        let mut entries = entries.into_iter().peekable();
-        let Some((first, _)) = entries.peek() else {
-            return Ok(0);
-        };
-        let resumed = self.change(|state, directory| {
-            tree::Builder::resume(&mut state.pager, directory.root_mut(tree)?, first.as_ref())
-        })?;
-        let Some(mut builder) = resumed else {
-            let mut count = 0;
-            let mut last: Option<K> = None;
-            for (key, value) in entries {
-                if last.is_some_and(|last| last.as_ref() >= key.as_ref()) {
-                    self.broken = Some(Error::NotSorted);
-                    return Err(Error::NotSorted);
-                }
-                self.put(tree, key.as_ref(), value.as_ref())?;
-                count += 1;
-                last = Some(key);
-            }
-            return Ok(count);
-        };
-        let before = self.directory.root(tree)?.entries;
-        for (key, value) in entries {
-            let (key, value) = (key.as_ref(), value.as_ref());
-            // The lock is taken for each entry: the caller's iterator may use the store.
-            let pushed = self.shared.lock().and_then(|mut state| {
-                builder.push(&mut state.pager, key, value)?;
-                if state.is_too_dirty() { state.spill() } else { Ok(()) }
-            });
-            if let Err(error) = pushed {
-                self.broken = Some(error.clone());
-                return Err(error);
-            }
-            self.changes.put(tree.0, key, value);
-        }
-        let root = self.change(|state, directory| {
-            let root = builder.finish(&mut state.pager)?;
-            *directory.root_mut(tree)? = root;
-            Ok(root)
-        })?;
-        Ok(root.entries - before)
     }
 
     /// Writes opaque bytes to consecutive free pages at once. The returned reference is

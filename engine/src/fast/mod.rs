@@ -15,6 +15,7 @@ mod parser;
 mod path;
 mod program;
 mod run;
+mod update;
 
 pub(crate) use lexer::Parameters;
 pub use lookup::FoundRow;

@@ -3,6 +3,7 @@
 use super::aggregate;
 use super::path::Path;
 use super::program::{Argument, NewValue, Program};
+use super::update::update_all;
 use crate::access::{RowBatch, RowScan, RowScanPlan, View};
 use crate::database::Shared;
 use crate::error::Result;
@@ -231,35 +232,8 @@ fn is_alone(table: &Table) -> bool {
     table.indexes.is_empty() && table.children.is_empty()
 }
 
-/// Changes the rows along a path, all of which are found before the first is changed.
-fn update_all(
-    table: &Table,
-    path: &Path,
-    assignments: &[(usize, NewValue)],
-    parameters: &[Value],
-    writer: &mut Writer<'_>,
-) -> Result<u64> {
-    let access = path.access(table, parameters)?;
-    let types = table.row_layout.types();
-    let mut changes = Vec::new();
-    for (lower, upper) in &access.ranges {
-        let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
-        let mut cursor = writer.transaction.cursor(access.tree, lower, upper, Direction::Forward)?;
-        while let Some((key, row)) = cursor.next()? {
-            let Some((locator, old)) = row_at(table, access.index, key, row, writer)? else { continue };
-            let mut new = old.clone();
-            for (column, value) in assignments {
-                new[*column] = new_value(value, |c| int(&old[c]), types[*column], parameters)?;
-            }
-            changes.push((locator, old, new));
-        }
-    }
-    writer.update(table, &mut changes)?;
-    Ok(changes.len() as u64)
-}
-
 /// The locator and values of the row that an entry of the row tree, or of an index, is of.
-fn row_at(
+pub(super) fn row_at(
     table: &Table,
     index: Option<usize>,
     key: &[u8],
@@ -333,7 +307,7 @@ fn row_limit(limit: &Argument, parameters: &[Value]) -> Result<u64> {
     }
 }
 
-const fn int(value: &Value) -> Option<i64> {
+pub(super) const fn int(value: &Value) -> Option<i64> {
     match value {
         Value::Int(value) => Some(*value),
         _ => None,
@@ -341,7 +315,12 @@ const fn int(value: &Value) -> Option<i64> {
 }
 
 /// The value to assign; `old` gives the integer that a column of the row had.
-fn new_value(value: &NewValue, old: impl Fn(usize) -> Option<i64>, ty: SqlType, parameters: &[Value]) -> Result<Value> {
+pub(super) fn new_value(
+    value: &NewValue,
+    old: impl Fn(usize) -> Option<i64>,
+    ty: SqlType,
+    parameters: &[Value],
+) -> Result<Value> {
     match value {
         NewValue::Argument(Argument::Constant(value)) => Ok(value.clone()),
         NewValue::Argument(Argument::Parameter { position, ty }) => assign_parameter(parameters, *position, *ty),

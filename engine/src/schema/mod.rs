@@ -125,13 +125,22 @@ impl Table {
     /// Whether a column can change without anything else than its row: it is in no key
     /// and no index, nothing refers to it or checks it, nothing is computed.
     pub(crate) fn is_plain(&self, column: usize) -> bool {
+        self.is_free(column) && !self.indexes.iter().any(|index| index.info.columns_read().contains(&column))
+    }
+
+    /// As [`Table::is_plain`], but that the column may be in indexes over columns whose
+    /// values may repeat.
+    pub(crate) fn is_free(&self, column: usize) -> bool {
         let refers = self.parents.iter().any(|parent| parent.columns.contains(&column));
+        let is_bound = |index: &Index| {
+            (index.info.unique || index.info.special.is_some()) && index.info.columns_read().contains(&column)
+        };
         !self.generates
             && self.record.checks.is_empty()
             && !self.record.primary_key.contains(&column)
             && !refers
             && !self.children.iter().any(|child| child.columns.contains(&column))
-            && !self.indexes.iter().any(|index| index.info.columns_read().contains(&column))
+            && !self.indexes.iter().any(is_bound)
     }
 
     /// The primary key's values of a row.

@@ -26,6 +26,7 @@ pub(crate) use identity::{column as identity_column, last_number};
 pub(crate) use index::{NewEntries, build_index, entry_key, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
 pub(crate) use states::TableStates;
+pub(crate) use together::Together;
 
 use crate::database::Shared;
 use crate::error::{Error, Result};
@@ -109,16 +110,17 @@ impl Writer<'_> {
         if table.record.storage == Storage::Column {
             return rows.iter().try_for_each(|(locator, row)| self.delete(table, locator, row));
         }
-        let mut together = together::Together::new(table);
-        let state = self.states.of(table.id());
+        let mut together = Together::new(table);
         for (locator, row) in rows {
             self.references.note(table, row, None);
-            if table.record.storage == Storage::Hybrid {
-                copy::mark(self.transaction, table, locator, state)?;
-            }
             together.remove(table, locator, row)?;
         }
-        together.apply(self.transaction, table)
+        self.apply(table, together)
+    }
+
+    /// Makes changes that were taken up together.
+    pub(crate) fn apply(&mut self, table: &Table, together: Together) -> Result<()> {
+        together.apply(self.transaction, table, self.states.of(table.id()))
     }
 
     /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
@@ -133,19 +135,13 @@ impl Writer<'_> {
         let mut moved = Vec::new();
         // Rows of a column table may be in a row group, where none keeps its place.
         let is_bulk = changes.len() > 1 && table.record.storage != Storage::Column;
-        let mut together = is_bulk.then(|| together::Together::new(table));
+        let mut together = is_bulk.then(|| Together::new(table));
         for (locator, old, new) in changes {
             complete::complete_changed(self.transaction, table, state, new)?;
             self.references.check(&*self.transaction, table, Some(old), new)?;
             let in_place = match &mut together {
                 None => insert::replace_in_place(self.transaction, table, locator, old, new, state)?,
-                Some(together) => {
-                    let taken = together.take(table, locator, old, new)?;
-                    if taken && table.record.storage == Storage::Hybrid {
-                        copy::mark(self.transaction, table, locator, state)?;
-                    }
-                    taken
-                }
+                Some(together) => together.take(table, locator, old, new)?,
             };
             self.references.note(table, old, Some(new));
             if !in_place {
@@ -154,7 +150,7 @@ impl Writer<'_> {
             }
         }
         if let Some(together) = together {
-            together.apply(self.transaction, table)?;
+            together.apply(self.transaction, table, state)?;
         }
         for new in moved {
             if let Insertion::Conflict { index, .. } = insert::insert(self.transaction, table, new, state)? {

@@ -1,16 +1,17 @@
 //! Changes of many rows that keep their place, or go, made together: of each tree in the order
 //! of its keys, so that a page is looked for once and not for every row.
 
-use super::index;
 use super::strings::Strings;
+use super::{TableState, copy, index};
 use crate::error::Result;
 use crate::schema::{Index, Table};
+use gingham_plan::Storage;
 use gingham_row_store::{Transaction, TreeId};
 use gingham_types::Value;
 
 /// Changes that wait for [`Together::apply`]. Nothing that is read meanwhile depends on
 /// them: entries of unique indexes and keys do not move here.
-pub(super) struct Together {
+pub(crate) struct Together {
     locators: Strings,
     /// What each row becomes, nothing where it goes.
     rows: Strings,
@@ -20,7 +21,7 @@ pub(super) struct Together {
 }
 
 impl Together {
-    pub(super) fn new(table: &Table) -> Self {
+    pub(crate) fn new(table: &Table) -> Self {
         let entries = table.indexes.iter().map(|_| Default::default()).collect();
         Self { locators: Strings::default(), rows: Strings::default(), goes: Vec::new(), entries }
     }
@@ -43,6 +44,28 @@ impl Together {
         Ok(true)
     }
 
+    /// Takes up a row, given by its bytes, of which free columns change (see
+    /// [`Table::is_free`]). Of `old` and `new` only the columns of indexes that have one of
+    /// those are looked at.
+    pub(crate) fn patch(
+        &mut self,
+        table: &Table,
+        (locator, bytes): (&[u8], &[u8]),
+        old: &[Value],
+        new: &[Value],
+        changes: &[(usize, Value)],
+    ) -> Result<()> {
+        for (index, entries) in table.indexes.iter().zip(&mut self.entries) {
+            if index::may_move(index, old, new) {
+                push_entry(entries, index, locator, old, false)?;
+                push_entry(entries, index, locator, new, true)?;
+            }
+        }
+        self.locators.push_bytes(locator);
+        self.goes.push(false);
+        self.rows.push(|out| Ok(table.row_layout.patch(bytes, changes, out)?))
+    }
+
     /// Takes up a row that goes.
     pub(super) fn remove(&mut self, table: &Table, locator: &[u8], row: &[Value]) -> Result<()> {
         for (index, entries) in table.indexes.iter().zip(&mut self.entries) {
@@ -55,7 +78,10 @@ impl Together {
     }
 
     /// Makes the changes.
-    pub(super) fn apply(self, transaction: &mut Transaction, table: &Table) -> Result<()> {
+    pub(super) fn apply(self, transaction: &mut Transaction, table: &Table, state: &mut TableState) -> Result<()> {
+        if table.record.storage == Storage::Hybrid {
+            (0..self.locators.len()).try_for_each(|at| copy::mark(transaction, table, self.locators.get(at), state))?;
+        }
         for (Index { tree, .. }, (keys, comes)) in table.indexes.iter().zip(&self.entries) {
             // Of equal keys the one that goes came first.
             apply(transaction, *tree, keys, &|at| comes[at].then_some(&[][..]))?;

@@ -1,8 +1,8 @@
 //! The first rows of an order: a bounded number is kept.
 //!
 //! Rows are gathered until there are twice as many as wanted, then sorted and cut. A row
-//! whose first key comes after that of the last one kept, or of as many in a batch as
-//! are wanted, is dropped without being gathered, which soon is nearly every row.
+//! whose first key comes after that of the last one kept is dropped without being
+//! gathered, which soon is nearly every row; where few are wanted, from the first on.
 
 use super::full::SortOperator;
 use super::order::{Order, coarse};
@@ -10,6 +10,7 @@ use crate::Result;
 use crate::execution::stage::Operator;
 use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch};
+use std::collections::BinaryHeap;
 
 /// Rows gathered on top of those wanted before they are cut.
 const SLACK_ROWS_MIN: usize = 4 * BATCH_ROWS;
@@ -22,6 +23,8 @@ pub(super) struct TopOperator {
     offset: usize,
     /// The greatest coarse first key that a row may have.
     threshold: u64,
+    /// The coarse first keys that come first, if few rows are wanted.
+    least: BinaryHeap<u64>,
     /// Rows to put out, once sorted, and how far that has gone.
     sorted: Option<(Vec<u32>, usize)>,
     overflowed: bool,
@@ -29,7 +32,15 @@ pub(super) struct TopOperator {
 
 impl TopOperator {
     pub(super) const fn new(sort: SortOperator, limit: usize, offset: usize) -> Self {
-        Self { sort: Some(sort), limit, offset, threshold: u64::MAX, sorted: None, overflowed: false }
+        Self {
+            sort: Some(sort),
+            limit,
+            offset,
+            threshold: u64::MAX,
+            least: BinaryHeap::new(),
+            sorted: None,
+            overflowed: false,
+        }
     }
 
     /// The sort of all rows, with those kept so far, where memory does not suffice even
@@ -42,22 +53,31 @@ impl TopOperator {
         self.limit + self.offset
     }
 
-    /// As many rows of a batch as are wanted come before or with the last of them, so
-    /// nothing after that is.
+    /// Keeps the least coarse keys of all rows so far, as many as are wanted: what comes
+    /// after the greatest of them is not among the first.
     fn lower_threshold(&mut self, words: &[u64]) {
-        let mut possible: Vec<u64> = words.iter().copied().filter(|word| *word <= self.threshold).collect();
-        if possible.len() > self.wanted() {
-            let (_, last, _) = possible.select_nth_unstable(self.wanted() - 1);
-            self.threshold = *last;
+        for word in words {
+            if self.least.len() < self.wanted() {
+                self.least.push(*word);
+            } else if let Some(mut greatest) = self.least.peek_mut()
+                && *word < *greatest
+            {
+                *greatest = *word;
+            }
+        }
+        if let Some(greatest) = self.least.peek().filter(|_| self.least.len() >= self.wanted()) {
+            self.threshold = self.threshold.min(*greatest);
         }
     }
 
     fn take(&mut self, sort: &mut SortOperator, batch: &Batch) -> Result<()> {
         let batch = sort.rows.widen(batch)?;
         match sort.rows.keys.first() {
-            Some(key) if self.threshold < u64::MAX || batch.rows > self.wanted() => {
+            Some(key) if self.threshold < u64::MAX || self.wanted() <= BATCH_ROWS => {
                 let words = coarse(&batch.columns[key.column], key);
-                self.lower_threshold(&words);
+                if self.wanted() <= BATCH_ROWS {
+                    self.lower_threshold(&words);
+                }
                 let mut kept = Vec::new();
                 for (row, word) in words.iter().enumerate() {
                     if *word <= self.threshold {
