@@ -1,9 +1,11 @@
 //! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
+use super::column::LoadSorter;
 use super::{ColumnLoad, Insertion, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
+use gingham_column_store::execution::RowSorter;
 use gingham_column_store::expression::batch_from_rows;
 use gingham_column_store::vector::Batch;
 use gingham_plan::Storage;
@@ -99,6 +101,20 @@ impl Writer<'_> {
         self.load_columns(table, |load, transaction| load.append_arrow(transaction, batch))
     }
 
+    /// Adds rows of a column table that were its own before, in the order given.
+    pub(crate) fn load_sorted(&mut self, table: &Arc<Table>, sorter: &mut RowSorter) -> Result<()> {
+        let mut state = self.states.remove(&table.id()).unwrap_or_default();
+        let first = next_row_id(self.transaction, table, &mut state)?;
+        let mut load = ColumnLoad::new(table, first, None);
+        while let Some(batch) = sorter.next(&self.shared.budget())? {
+            load.append(self.transaction, &batch)?;
+        }
+        state.next_row_id = Some(load.next_row_id());
+        load.finish(self.transaction)?;
+        self.states.insert(table.id(), state);
+        Ok(())
+    }
+
     /// A column table's bulk load: rows go into row groups directly.
     fn load_columns(
         &mut self,
@@ -108,7 +124,11 @@ impl Writer<'_> {
         let mut state = self.states.remove(&table.id()).unwrap_or_default();
         let mut load = match state.load.take() {
             Some(load) => load,
-            None => ColumnLoad::new(table, next_row_id(self.transaction, table, &mut state)?),
+            None => {
+                let first = next_row_id(self.transaction, table, &mut state)?;
+                let sorted = !table.record.sort_by.is_empty();
+                ColumnLoad::new(table, first, sorted.then(|| LoadSorter::new(table, self.shared)))
+            }
         };
         let result = append(&mut load, self.transaction);
         state.next_row_id = Some(load.next_row_id());
