@@ -11,6 +11,8 @@ mod measure;
 mod progress;
 #[cfg(feature = "engine")]
 mod report;
+#[cfg(feature = "engine")]
+mod resident;
 
 use arguments::Arguments;
 use clap::Parser as _;
