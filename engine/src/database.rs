@@ -42,6 +42,9 @@ pub(crate) struct Shared {
     pub(crate) read_only: bool,
 }
 
+/// Beyond this, a load sorts no faster for more memory: runs are merged at a time.
+const SORT_BYTES_MAX: usize = 64 << 20;
+
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -217,6 +220,11 @@ impl Shared {
                     .hint("open the database with a planner or build the crate with the feature `planner`"),
             )),
         }
+    }
+
+    /// Bytes that a load may sort at a time.
+    pub(crate) fn sort_bytes(&self) -> usize {
+        usize::try_from(self.memory.bytes_max() / 4).unwrap_or(usize::MAX).min(SORT_BYTES_MAX)
     }
 
     /// The memory of a new statement.

@@ -56,6 +56,74 @@ fn queries_give_the_same_in_a_hundredth_of_the_memory() {
     assert_eq!(large.temporary_bytes(), (0, 0));
 }
 
+/// Functions that keep the values of a group.
+const COLLECTING: [&str; 8] = [
+    "SELECT k % 500, length(string_agg(v, ', ' ORDER BY k DESC)), min(v) FROM t GROUP BY k % 500 ORDER BY 1",
+    "SELECT k % 20000, string_agg(v, '-' ORDER BY v) FROM t GROUP BY k % 20000 ORDER BY 1",
+    "SELECT k / 4, string_agg(DISTINCT v, ';' ORDER BY v DESC) FROM t GROUP BY k / 4 ORDER BY 1",
+    "SELECT median(k), quantile_disc(v, 0.3), mode(v), first(v ORDER BY k DESC), last(v ORDER BY v) FROM t",
+    "SELECT k % 7, median(k), quantile_cont(k, 0.9), arg_max(v, k), count(*) FROM t GROUP BY k % 7 ORDER BY 1",
+    "SELECT corr(k, k % 100), covar_samp(k, k % 11), any_value(v ORDER BY v) FROM t",
+    "SELECT k % 3, mode(k / 9), count(DISTINCT v), median(DISTINCT k / 2) FROM t GROUP BY k % 3 ORDER BY 1",
+    "SELECT count(DISTINCT k), median(k) FILTER (WHERE k > 100), sum(DISTINCT k % 50000) FROM t",
+];
+
+#[test]
+fn functions_that_keep_values_give_the_same_in_little_memory() {
+    same_in_little_memory(&COLLECTING);
+}
+
+/// Expressions over partitions of every size.
+const WINDOWS: [&str; 24] = [
+    "row_number() OVER (ORDER BY v)",
+    "rank() OVER (ORDER BY k / 10)",
+    "dense_rank() OVER (PARTITION BY k % 2 ORDER BY k / 3000 DESC)",
+    "percent_rank() OVER (ORDER BY k / 7)",
+    "cume_dist() OVER (ORDER BY k / 500)",
+    "ntile(7) OVER (ORDER BY v)",
+    "lag(v, 3000, 'none') OVER (ORDER BY k)",
+    "lead(k, CAST(k % 3000 - 1000 AS INTEGER)) OVER (PARTITION BY k < 50000 ORDER BY k)",
+    "first_value(v) OVER (ORDER BY k DESC)",
+    "last_value(v) OVER (PARTITION BY k % 3 ORDER BY k / 20)",
+    "last_value(k) OVER (ORDER BY k ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)",
+    "nth_value(k, 3) OVER (ORDER BY k ROWS BETWEEN 5 PRECEDING AND 5 FOLLOWING)",
+    "sum(k) OVER (ORDER BY k / 100)",
+    "avg(k % 1000) OVER (ORDER BY v)",
+    "sum(CAST(k AS DOUBLE) / 3) OVER (PARTITION BY CASE WHEN k < 40000 THEN -1 ELSE k / 3 END ORDER BY k)",
+    "stddev_samp(CAST(k AS DOUBLE)) OVER (ORDER BY k ROWS BETWEEN UNBOUNDED PRECEDING AND 20 PRECEDING)",
+    "min(v) FILTER (WHERE k % 3 = 0) OVER (ORDER BY k)",
+    "max(v) OVER (ORDER BY k % 1000, k)",
+    "count(*) OVER (ORDER BY k RANGE BETWEEN 700 PRECEDING AND 300 FOLLOWING)",
+    "sum(k) OVER (ORDER BY k / 50 GROUPS BETWEEN 2 PRECEDING AND 1 FOLLOWING EXCLUDE TIES)",
+    "max(k) OVER (ORDER BY CASE WHEN k % 60 > 0 THEN k END RANGE BETWEEN 9 PRECEDING AND CURRENT ROW)",
+    "count(DISTINCT k % 9000) OVER ()",
+    "median(k) OVER (PARTITION BY k % 2)",
+    "sum(CAST(k AS DOUBLE) / 7) OVER (ORDER BY k ROWS BETWEEN 10 PRECEDING AND 10 FOLLOWING)",
+];
+
+#[test]
+fn windows_give_the_same_in_little_memory() {
+    let queries: Vec<String> = WINDOWS.iter().map(|call| format!("SELECT k, {call} FROM t ORDER BY k")).collect();
+    same_in_little_memory(&queries.iter().map(String::as_str).collect::<Vec<&str>>());
+}
+
+fn same_in_little_memory(queries: &[&str]) {
+    let (large, small) = (Database::memory(options(1 << 30)), Database::memory(options(2 << 20)));
+    let (large, small) = (large.expect("opens"), small.expect("opens"));
+    fill(&large, 60_000);
+    fill(&small, 60_000);
+    for sql in queries {
+        let explained = rows(&mut small.connect(), &format!("EXPLAIN ANALYZE {sql}")).expect(sql);
+        let plan: Vec<String> = explained.iter().map(|row| row[0].to_string()).collect();
+        let keeps = |line: &&String| line.contains("Window") || line.contains("Aggregate");
+        assert!(plan.iter().filter(keeps).any(|line| line.contains("spilled ")), "{sql}\n{}", plan.join("\n"));
+        let found = rows(&mut small.connect(), sql).expect(sql);
+        assert!(found == rows(&mut large.connect(), sql).expect("runs"), "{sql}");
+        assert_eq!(small.temporary_bytes().1, 0, "{sql} gives its space back");
+    }
+    assert_eq!(large.temporary_bytes(), (0, 0));
+}
+
 #[test]
 fn explain_analyze_tells_what_each_operator_held_spilled_and_read() {
     let database = Database::memory(options(2 << 20)).expect("opens");

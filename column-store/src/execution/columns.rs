@@ -247,6 +247,11 @@ impl ColumnStore {
         Self { columns: types.iter().map(|ty| Column::new(*ty)).collect(), rows: 0 }
     }
 
+    /// A store of columns, of which those that nobody is to read may be empty.
+    pub(crate) const fn of(columns: Vec<Column>, rows: usize) -> Self {
+        Self { columns, rows }
+    }
+
     pub(crate) const fn rows(&self) -> usize {
         self.rows
     }

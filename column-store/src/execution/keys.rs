@@ -351,3 +351,23 @@ pub(crate) fn wide_rows(keys: &KeyWords) -> Vec<u64> {
 pub(crate) const fn wide_stride(columns: usize) -> usize {
     columns + columns.div_ceil(64)
 }
+
+/// Whether two values are distinct; NULL is not distinct from NULL.
+pub(crate) fn differs(a: &Vector, x: usize, b: &Vector, y: usize) -> bool {
+    match (a.is_valid(x), b.is_valid(y)) {
+        (true, true) => {}
+        (a, b) => return a != b,
+    }
+    match (&a.data, &b.data) {
+        (Data::Boolean(a), Data::Boolean(b)) => a[x] != b[y],
+        (Data::Int32(a), Data::Int32(b)) => a[x] != b[y],
+        (Data::Int64(a), Data::Int64(b)) => a[x] != b[y],
+        (Data::Int128(a), Data::Int128(b)) => a[x] != b[y],
+        (Data::Int64(a), Data::Int128(b)) => i128::from(a[x]) != b[y],
+        (Data::Int128(a), Data::Int64(b)) => a[x] != i128::from(b[y]),
+        (Data::Double(a), Data::Double(b)) => double_word(a[x]) != double_word(b[y]),
+        (Data::Text(a), Data::Text(b)) => a.bytes(x) != b.bytes(y),
+        (Data::Interval(a), Data::Interval(b)) => interval_micros(a[x]) != interval_micros(b[y]),
+        _ => true,
+    }
+}

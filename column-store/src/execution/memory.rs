@@ -180,6 +180,14 @@ impl Reservation {
         if self.try_resize(bytes) { Ok(()) } else { Err(self.budget.exhausted(more)) }
     }
 
+    /// Sees that there is room for `bytes` that are not kept for long.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn check(&self, bytes: usize) -> Result<()> {
+        if bytes <= self.bytes_available() { Ok(()) } else { Err(self.budget.exhausted(bytes as u64)) }
+    }
+
     /// Counts what is held already or cannot be avoided.
     pub(crate) fn force(&mut self, bytes: usize) {
         let bytes = bytes as u64;

@@ -46,6 +46,7 @@ pub use context::{Clock, Options};
 pub(crate) use keys::narrow as narrow_decimals;
 pub use memory::{MemoryBudget, MemoryPool};
 pub use profile::{NodeProfile, Profile};
+pub use sort::RowSorter;
 pub use spill::{RowBuffer, TempSpace};
 
 use crate::Result;

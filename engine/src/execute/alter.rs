@@ -64,6 +64,10 @@ fn drop_column(connection: &mut Connection, table: &Arc<Table>, dropped: usize) 
     let mut record = table.record.clone();
     record.columns.remove(dropped);
     let after = |ordinal: &mut usize| *ordinal -= usize::from(*ordinal > dropped);
+    // What sorts after the column is in no order without it.
+    let sorted = record.sort_by.iter().position(|(column, _)| *column == dropped).unwrap_or(record.sort_by.len());
+    record.sort_by.truncate(sorted);
+    record.sort_by.iter_mut().for_each(|(column, _)| after(column));
     record.primary_key.iter_mut().for_each(after);
     record.indexes.iter_mut().flat_map(|index| &mut index.info.columns).for_each(|(column, _)| after(column));
     record.checks.iter_mut().for_each(|check| move_columns(&mut check.condition, dropped));
@@ -115,7 +119,8 @@ fn rebuild(
     others: impl FnOnce(&mut Schema, &mut Writer<'_>) -> Result<()>,
 ) -> Result<()> {
     connection.with_schema(|schema, writer| {
-        writer.empty(table)?;
+        writer.finish_loads()?;
+        writer.clear_rows(table)?;
         others(schema, writer)?;
         let table = schema.put_table(writer.transaction, record)?;
         let rows: Vec<Vec<Value>> = rows.into_iter().map(|(_, row)| row).collect();

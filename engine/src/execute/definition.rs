@@ -101,6 +101,7 @@ pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, pa
             checks: create.checks.clone(),
             foreign_keys: create.foreign_keys.iter().map(|key| owned(key, id)).collect(),
             trees,
+            sort_by: create.sort_by.clone(),
         };
         schema.put_table(writer.transaction, record)
     })?;

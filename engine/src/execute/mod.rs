@@ -2,6 +2,7 @@
 
 mod alter;
 mod bulk;
+mod cluster;
 mod copy;
 mod definition;
 mod explain;
@@ -64,6 +65,7 @@ pub(crate) fn execute(
             Ok(Rows::changes_only(0))
         }
         Statement::Vacuum => vacuum::vacuum(connection),
+        Statement::Cluster(table) => cluster::cluster(connection, *table),
         Statement::Explain { analyze, statement } => explain::explain(connection, sql, *analyze, statement, parameters),
     }
 }

@@ -24,7 +24,9 @@ use std::sync::Arc;
 pub(crate) const SCHEMA_TREE: TreeId = TreeId(1);
 
 /// Version byte of every schema record.
-const RECORD_VERSION: u8 = 2;
+const RECORD_VERSION: u8 = 3;
+/// The version before: records of tables end before `sort_by`.
+const RECORD_VERSION_UNSORTED: u8 = 2;
 
 /// Numbers that only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -315,6 +317,12 @@ fn decode<T: for<'a> Deserialize<'a>>(bytes: &[u8]) -> Result<T> {
     match bytes.split_first() {
         Some((&RECORD_VERSION, rest)) => {
             gingham_plan::from_bytes(rest).map_err(|_| Error::Corrupt("a schema record does not read".into()))
+        }
+        Some((&RECORD_VERSION_UNSORTED, rest)) => {
+            // An empty list at the end, which other records do not read.
+            let mut bytes = rest.to_vec();
+            bytes.push(0);
+            gingham_plan::from_bytes(&bytes).map_err(|_| Error::Corrupt("a schema record does not read".into()))
         }
         Some((version, _)) if *version > 0 => {
             let age = if *version < RECORD_VERSION { "an earlier" } else { "a later" };

@@ -18,6 +18,9 @@ pub(crate) struct TableRecord {
     /// A parent is always in the schema too.
     pub(crate) foreign_keys: Vec<ForeignKeyInfo>,
     pub(crate) trees: Trees,
+    /// What rows are sorted by in row groups, and which columns descend. The last field:
+    /// records of version 2 end before it.
+    pub(crate) sort_by: Vec<(usize, bool)>,
 }
 
 /// The numbers of a table's trees.
@@ -50,7 +53,8 @@ impl TableRecord {
             _ => None,
         });
         let read = computed.chain(self.checks.iter().map(|c| &c.condition)).flat_map(|expr| expr.columns());
-        let mut named = self.primary_key.iter().copied().chain(indexed).chain(referring).chain(read);
+        let sorted = self.sort_by.iter().map(|(column, _)| *column);
+        let mut named = self.primary_key.iter().copied().chain(indexed).chain(referring).chain(read).chain(sorted);
         if columns == 0 || named.any(|c| c >= columns) {
             return Err(format!("the record of table {} names columns it does not have", self.name));
         }

@@ -9,6 +9,7 @@ use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use arrow_array::RecordBatch;
+use gingham_column_store::execution::{MemoryBudget, MemoryPool, RowSorter, TempSpace};
 use gingham_column_store::expression::Predicates;
 use gingham_column_store::storage::{ExtentReader, RowGroupBuilder, RowGroupMeta, read_rows};
 use gingham_column_store::vector::Batch;
@@ -16,6 +17,7 @@ use gingham_plan::{SqlError, Storage};
 use gingham_row_store::{Direction, EXTENT_REFERENCE_BYTES, Extent, Read, Transaction};
 use gingham_types::Value;
 use std::ops::Bound;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// A group's record: the extent, so that it can be freed and found in caches without
@@ -74,22 +76,43 @@ pub(super) fn row_id_end(read: &impl Read, table: &Table) -> Result<i64> {
     }
 }
 
+/// Puts the rows of a load in the order that the table has them in.
+pub(crate) struct LoadSorter {
+    rows: RowSorter,
+    memory: Arc<MemoryPool>,
+    temp: Option<Arc<TempSpace>>,
+}
+
+impl LoadSorter {
+    pub(super) fn new(table: &Table, shared: &Shared) -> Self {
+        let rows = RowSorter::new(table.row_layout.types(), &table.record.sort_by, shared.sort_bytes());
+        Self { rows, memory: Arc::clone(&shared.memory), temp: shared.temp.clone() }
+    }
+
+    fn budget(&self) -> Rc<MemoryBudget> {
+        Rc::new(MemoryBudget::of_pool(&self.memory).with_temp(self.temp.clone()))
+    }
+}
+
 /// Rows on their way into row groups of a column table.
 pub(crate) struct ColumnLoad {
     builder: RowGroupBuilder,
     table: Arc<Table>,
     /// Row id of the builder's first row.
     first_row_id: i64,
+    /// Rows that wait to be sorted, in a table that has an order.
+    sorter: Option<LoadSorter>,
 }
 
 impl ColumnLoad {
-    pub(super) fn new(table: &Arc<Table>, first_row_id: i64) -> Self {
-        Self { builder: RowGroupBuilder::new(table.row_layout.types()), table: Arc::clone(table), first_row_id }
+    pub(super) fn new(table: &Arc<Table>, first_row_id: i64, sorter: Option<LoadSorter>) -> Self {
+        Self { builder: RowGroupBuilder::new(table.row_layout.types()), table: Arc::clone(table), first_row_id, sorter }
     }
 
     /// The row id that the next row gets.
     pub(super) fn next_row_id(&self) -> i64 {
-        self.first_row_id + self.builder.rows() as i64
+        let waiting = self.sorter.as_ref().map_or(0, |sorter| sorter.rows.rows());
+        self.first_row_id + (self.builder.rows() + waiting) as i64
     }
 
     /// Takes all rows of a batch with the table's columns.
@@ -98,6 +121,10 @@ impl ColumnLoad {
     /// 23502 for NULLs in NOT NULL columns, 23505 for keys that exist.
     pub(crate) fn append(&mut self, transaction: &mut Transaction, batch: &Batch) -> Result<()> {
         refuse_nulls(&self.table, batch)?;
+        if let Some(sorter) = &mut self.sorter {
+            let budget = sorter.budget();
+            return Ok(sorter.rows.push(batch, &budget)?);
+        }
         if !self.table.indexes.is_empty() {
             let table = Arc::clone(&self.table);
             let types = table.row_layout.types();
@@ -118,7 +145,7 @@ impl ColumnLoad {
         for (column, array) in self.table.record.columns.iter().zip(batch.columns()) {
             refuse_null(&self.table, column, array.null_count() > 0)?;
         }
-        if !self.table.indexes.is_empty() {
+        if !self.table.indexes.is_empty() || self.sorter.is_some() {
             // Keys are checked row by row, so the rows are needed as values.
             let vectors = crate::arrow::from_arrow(batch, self.table.row_layout.types())?;
             return self.append(transaction, &vectors);
@@ -167,6 +194,12 @@ impl ColumnLoad {
 
     /// Writes what waits for a full group.
     pub(super) fn finish(mut self, transaction: &mut Transaction) -> Result<()> {
+        if let Some(mut sorter) = self.sorter.take() {
+            let budget = sorter.budget();
+            while let Some(batch) = sorter.rows.next(&budget)? {
+                self.append(transaction, &batch)?;
+            }
+        }
         if self.builder.rows() > 0 { self.write(transaction) } else { Ok(()) }
     }
 }

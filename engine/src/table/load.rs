@@ -1,9 +1,11 @@
 //! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
+use super::column::LoadSorter;
 use super::{ColumnLoad, Insertion, TableState, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
+use gingham_column_store::execution::RowSorter;
 use gingham_column_store::expression::batch_from_rows;
 use gingham_column_store::vector::Batch;
 use gingham_plan::Storage;
@@ -116,6 +118,19 @@ impl Writer<'_> {
         Ok(())
     }
 
+    /// Adds rows of a column table that were its own before, in the order given.
+    pub(crate) fn load_sorted(&mut self, table: &Arc<Table>, sorter: &mut RowSorter) -> Result<()> {
+        let state = self.states.of(table.id());
+        let first = next_row_id(self.transaction, table, state)?;
+        let mut load = ColumnLoad::new(table, first, None);
+        while let Some(batch) = sorter.next(&self.shared.budget())? {
+            load.append(self.transaction, &batch)?;
+        }
+        state.next_row_id = Some(load.next_row_id());
+        load.finish(self.transaction)?;
+        Ok(())
+    }
+
     /// A column table's bulk load: rows go into row groups directly.
     fn load_columns(
         &mut self,
@@ -125,7 +140,11 @@ impl Writer<'_> {
         let state = self.states.of(table.id());
         let mut load = match state.load.take() {
             Some(load) => load,
-            None => ColumnLoad::new(table, next_row_id(self.transaction, table, state)?),
+            None => {
+                let first = next_row_id(self.transaction, table, state)?;
+                let sorted = !table.record.sort_by.is_empty();
+                ColumnLoad::new(table, first, sorted.then(|| LoadSorter::new(table, self.shared)))
+            }
         };
         let result = append(&mut load, self.transaction);
         state.next_row_id = Some(load.next_row_id());

@@ -199,14 +199,12 @@ impl Writer<'_> {
 
     /// Removes every row, and the memory of numbers given.
     pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
-        self.states.remove(table.id());
-        identity::forget(self.transaction, table.id())?;
-        self.empty(table)
+        self.clear_rows(table)?;
+        identity::forget(self.transaction, table.id())
     }
 
-    /// Removes every row, and nothing else.
-    pub(crate) fn empty(&mut self, table: &Table) -> Result<()> {
-        self.finish_loads()?;
+    /// Removes every row.
+    pub(crate) fn clear_rows(&mut self, table: &Table) -> Result<()> {
         self.states.remove(table.id());
         column::free_groups(self.transaction, table)?;
         self.transaction.clear_tree(table.rows_tree())?;

@@ -117,6 +117,8 @@ pub enum Statement {
     CopyFrom(CopyFrom),
     /// VACUUM.
     Vacuum,
+    /// CLUSTER: the row groups of one table, or of all that have an order, in order.
+    Cluster(Option<TableId>),
     /// EXPLAIN [ANALYZE] statement.
     Explain {
         /// ANALYZE: run it and report rows and time.
@@ -246,6 +248,8 @@ pub struct CreateTable {
     pub foreign_keys: Vec<ForeignKeyInfo>,
     /// WITH (storage = '…').
     pub storage: Storage,
+    /// WITH (sort_by = '…'): ordinals, and whether descending. Of column tables only.
+    pub sort_by: Vec<(usize, bool)>,
     /// AS SELECT.
     pub source: Option<Query>,
 }

@@ -1,12 +1,13 @@
 //! CREATE TABLE and VIEW.
 
 use super::constraint::{Declared, generated, immediate, make_identity, serial};
+use super::table_options::Options;
 use super::{Session, at_name};
 use crate::bind::from_sql;
 use crate::text::{Source, folded, object_name};
-use gingham_plan::{ColumnDefinition, CreateTable, SqlError, Statement, Storage};
+use gingham_plan::{ColumnDefinition, CreateTable, SqlError, Statement};
 use gingham_types::SqlType;
-use sqlparser::ast::{self, ColumnOption, CreateTableOptions, IndexColumn, SqlOption, TableConstraint};
+use sqlparser::ast::{self, ColumnOption, IndexColumn, TableConstraint};
 
 /// Keys and constraints as they are declared.
 #[derive(Default)]
@@ -34,7 +35,7 @@ impl Session<'_> {
         }
         let name = object_name(&create.name)?;
         self.check_free(&name, create.if_not_exists, source)?;
-        let storage = storage_of(&create.table_options, source)?;
+        let options = Options::read(&create.table_options, source)?;
         let mut keys = Keys::default();
         let mut columns: Vec<ColumnDefinition> = Vec::with_capacity(create.columns.len());
         for (ordinal, column) in create.columns.iter().enumerate() {
@@ -77,6 +78,7 @@ impl Session<'_> {
         for ordinal in &keys.primary {
             columns[*ordinal].nullable = false;
         }
+        let sort_by = options.sort_by(&columns, source)?;
         let declared = std::mem::take(&mut keys.declared);
         let resolved = self.resolve(&declared, &name, &mut columns, &keys, source)?;
         Ok(Statement::CreateTable(CreateTable {
@@ -87,7 +89,8 @@ impl Session<'_> {
             unique: keys.unique,
             checks: resolved.checks,
             foreign_keys: resolved.foreign_keys,
-            storage,
+            storage: options.storage,
+            sort_by,
             source: query,
         }))
     }
@@ -201,39 +204,6 @@ fn storable(ty: SqlType, column: &str) -> Result<SqlType, SqlError> {
         SqlType::Null => Ok(SqlType::Text),
         other => Ok(other),
     }
-}
-
-fn storage_of(options: &CreateTableOptions, source: &Source) -> Result<Storage, SqlError> {
-    let options = match options {
-        CreateTableOptions::None => return Ok(Storage::Hybrid),
-        CreateTableOptions::With(options) => options,
-        _ => return Err(SqlError::unsupported("table options other than WITH (storage = …)")),
-    };
-    let mut storage = Storage::Hybrid;
-    for option in options {
-        let SqlOption::KeyValue { key, value } = option else {
-            return Err(SqlError::unsupported(format!("the table option {option}")));
-        };
-        if folded(key) != "storage" {
-            let error = SqlError::unsupported(format!("the table option {key}"));
-            return Err(at_name(error.hint("the only option is storage"), &key.value, source));
-        }
-        let word = match value {
-            ast::Expr::Value(value) => value.value.clone().into_string().unwrap_or_default(),
-            ast::Expr::Identifier(ident) => ident.value.clone(),
-            _ => String::new(),
-        };
-        storage = match word.to_lowercase().as_str() {
-            "hybrid" => Storage::Hybrid,
-            "row" => Storage::Row,
-            "column" => Storage::Column,
-            _ => {
-                let error = SqlError::new("22023", format!("storage cannot be {value}"));
-                return Err(at_name(error.hint("it is 'hybrid', 'row' or 'column'"), &key.value, source));
-            }
-        };
-    }
-    Ok(storage)
 }
 
 fn set_primary(keys: &mut Keys<'_>, columns: Vec<usize>, source: &Source) -> Result<(), SqlError> {

@@ -11,6 +11,7 @@ mod returning;
 mod select;
 mod session;
 mod stored;
+mod table_options;
 
 use crate::bind::{Binder, nearest};
 use crate::text::{self, Source, folded, object_name};

@@ -1,4 +1,5 @@
-//! Settings, reports and descriptions: SET, PRAGMA, SHOW, DESCRIBE, CHECKPOINT.
+//! Settings, reports, descriptions and upkeep: SET, PRAGMA, SHOW, DESCRIBE, CHECKPOINT,
+//! VACUUM, CLUSTER.
 //!
 //! Read from tokens: the parser's grammar for them is narrower than what people write.
 
@@ -24,6 +25,7 @@ impl Session<'_> {
             Some("pragma") => pragma(tokens, source)?,
             Some("show") => self.show(tokens, source)?,
             Some("checkpoint") if tokens.len() == 1 => Statement::Checkpoint,
+            Some("cluster") => self.cluster(tokens, source)?,
             Some("vacuum") => match tokens.get(1) {
                 None => Statement::Vacuum,
                 Some(extra) => {
@@ -39,6 +41,25 @@ impl Session<'_> {
             _ => return Ok(None),
         };
         Ok(Some(statement))
+    }
+
+    /// CLUSTER [table].
+    fn cluster(&self, tokens: &[TokenWithSpan], source: &Source) -> Result<Statement, SqlError> {
+        if tokens.len() == 1 {
+            return Ok(Statement::Cluster(None));
+        }
+        let (name, end) = dotted_name(tokens, 1, source)?;
+        if let Some(extra) = tokens.get(end) {
+            return Err(unexpected(extra));
+        }
+        let name = name.strip_prefix("main.").or_else(|| name.strip_prefix("public.")).unwrap_or(&name);
+        match self.binder.catalog.table(name) {
+            Some(table) => Ok(Statement::Cluster(Some(table.id))),
+            None => {
+                let (line, column) = position(tokens[1].span.start);
+                Err(SqlError::new("42P01", format!("table {name} does not exist")).at(line, column))
+            }
+        }
     }
 
     fn show(&self, tokens: &[TokenWithSpan], source: &Source) -> Result<Statement, SqlError> {

@@ -22,6 +22,7 @@ use crate::expression::{Evaluator, Predicates, Runtime, Selection, error};
 use crate::vector::{Batch, Data, Vector};
 use gingham_plan::{AggregateCall, AggregateFunction, Expr};
 use gingham_types::SqlType;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Words that Welford's method keeps: count, mean, sum of squared differences.
@@ -150,7 +151,7 @@ impl Accumulators {
             filter: call.filter.clone(),
             evaluator: call.argument.as_ref().map(|e| Evaluator::new(e, runtime)).transpose()?,
             predicates: call.filter.as_ref().map(|e| Predicates::new(std::slice::from_ref(e), runtime)).transpose()?,
-            distinct: call.argument.as_ref().filter(|_| distinct).map(|e| DistinctSet::new(e.ty())),
+            distinct: call.argument.as_ref().filter(|_| distinct).map(|e| DistinctSet::new(&[e.ty()])),
             excluded: Vec::new(),
         });
         Ok(self.inputs.len() - 1)
@@ -195,38 +196,59 @@ impl Accumulators {
     }
 
     pub(crate) fn memory_bytes(&self) -> usize {
-        let inputs = self.inputs.iter();
-        let sets = inputs.clone().filter_map(|i| i.distinct.as_ref()).map(DistinctSet::memory_bytes);
-        let excluded = inputs.map(|i| i.excluded.capacity() * 8);
+        let sets = self.sets().map(DistinctSet::memory_bytes).sum::<usize>();
+        let excluded = self.inputs.iter().map(|i| i.excluded.capacity() * 8).sum::<usize>();
         let apart = self.list.iter().map(|a| match &a.state {
             State::Integers { upper, .. } => upper.capacity() * 8,
             State::Extreme(extremes) => extremes.memory_bytes(),
             State::Doubles { .. } | State::Moments { .. } => 0,
         });
         let collected = self.collected.iter().map(Collected::memory_bytes).sum::<usize>();
-        collected + self.words.capacity() * 8 + sets.sum::<usize>() + excluded.sum::<usize>() + apart.sum::<usize>()
+        collected + self.words.capacity() * 8 + sets + excluded + apart.sum::<usize>()
     }
 
-    /// Bytes that this many groups more may take, and as many more distinct values.
+    /// Bytes that this many groups more may take, and as many more distinct and kept values.
     pub(crate) fn growth_bytes(&self, added: usize) -> usize {
-        let sets = self.inputs.iter().filter_map(|i| i.distinct.as_ref()).map(|set| set.growth_bytes(added));
-        growth(self.words.len(), self.words.capacity(), added * self.stride) * 8 + sets.sum::<usize>()
+        let sets = self.sets().map(|set| set.growth_bytes(added)).sum::<usize>();
+        let collected = self.collected.iter().map(|collected| collected.growth_bytes(added)).sum::<usize>();
+        growth(self.words.len(), self.words.capacity(), added * self.stride) * 8 + sets + collected
+    }
+
+    fn sets(&self) -> impl Iterator<Item = &DistinctSet> {
+        let inputs = self.inputs.iter().filter_map(|input| input.distinct.as_ref());
+        inputs.chain(self.collected.iter().filter_map(Collected::distinct))
     }
 
     /// Whether there are distinct sets.
     pub(crate) fn has_sets(&self) -> bool {
-        self.inputs.iter().any(|input| input.distinct.is_some())
+        self.sets().next().is_some()
     }
 
     /// Whether distinct sets have put values aside.
     pub(crate) fn has_rest(&self) -> bool {
-        self.inputs.iter().filter_map(|input| input.distinct.as_ref()).any(DistinctSet::has_rest)
+        self.sets().any(DistinctSet::has_rest)
     }
 
     /// From now on distinct sets put new values aside.
     pub(crate) fn fill_up(&mut self, memory: &Reservation) -> Result<()> {
-        let mut sets = self.inputs.iter_mut().filter_map(|input| input.distinct.as_mut());
+        let inputs = self.inputs.iter_mut().filter_map(|input| input.distinct.as_mut());
+        let mut sets = inputs.chain(self.collected.iter_mut().filter_map(Collected::distinct_mut));
         sets.try_for_each(|set| set.fill_up(memory))
+    }
+
+    /// Gives the rows of collecting aggregates to temporary space; how many bytes that frees.
+    pub(crate) fn spill_collected(&mut self, memory: &Reservation) -> Result<usize> {
+        self.collected.iter_mut().try_fold(0, |freed, collected| Ok(freed + collected.spill(memory)?))
+    }
+
+    /// How many of the groups of a range, one at least, have results of so many bytes.
+    pub(crate) fn fitting(&self, range: Range<usize>, bytes_max: u64) -> usize {
+        let mut bytes = 0;
+        let fits = |group: &usize| {
+            bytes += self.collected.iter().map(|collected| collected.result_bytes(*group)).sum::<u64>();
+            bytes <= bytes_max
+        };
+        range.take_while(fits).count().max(1)
     }
 
     /// Folds some of what distinct sets have put aside; `true` when there is no more.
@@ -237,9 +259,14 @@ impl Accumulators {
             let Some((values, groups)) = set.next_of_rest(memory)? else { continue };
             groups.iter().for_each(|group| input.excluded[*group as usize] -= 1);
             for accumulator in list.iter_mut().filter(|accumulator| accumulator.input == index) {
-                accumulator.state.fold(&values, Groups::Numbers(&groups), words, *stride, *group_count)?;
+                accumulator.state.fold(&values.columns[0], Groups::Numbers(&groups), words, *stride, *group_count)?;
             }
             return Ok(false);
+        }
+        for collected in &mut self.collected {
+            if !collected.fold_rest(memory)? {
+                return Ok(false);
+            }
         }
         Ok(true)
     }
@@ -278,8 +305,8 @@ impl Accumulators {
 
     /// Makes the results ready and sees that every sum is within its type, so that no row
     /// is put out before an error.
-    pub(crate) fn complete(&mut self) -> Result<()> {
-        self.collected.iter_mut().for_each(Collected::prepare);
+    pub(crate) fn complete(&mut self, memory: &Reservation) -> Result<()> {
+        self.collected.iter_mut().try_for_each(|collected| collected.prepare(memory))?;
         for call in &self.calls {
             let sum = call.accumulator.map(|at| &self.list[at].state);
             if let (AggregateFunction::Sum, Some(State::Integers { word, upper })) = (call.function, sum) {
@@ -370,7 +397,8 @@ impl Input {
             keep(&mut values, &mut rows, kept);
         }
         if let (Some(distinct), Some(vector)) = (&mut self.distinct, &values) {
-            let kept = distinct.first_rows(vector, groups, rows.as_deref(), memory)?;
+            let candidates = Batch::new(vec![Arc::clone(vector)], vector.len());
+            let kept = distinct.first_rows(&candidates, groups, rows.as_deref(), memory)?;
             if kept.len() < vector.len() {
                 keep(&mut values, &mut rows, kept);
             }

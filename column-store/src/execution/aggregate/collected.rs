@@ -1,40 +1,43 @@
 //! Aggregates that need all values of a group: joined strings, quantiles, first and last.
 //!
-//! Rows are kept with their group's number and sorted by group and order at the end. Each
-//! function then is a rule for what to make of the rows of one group.
+//! Rows are kept with their group's number, in temporary space where memory does not hold
+//! them, and read back in the order of groups and of ORDER BY. Each function is a rule
+//! for what to make of the rows of one group as they pass ([`super::ordered`]).
 
 use super::Groups;
 use super::distinct::DistinctSet;
+use super::ordered::{Fold, Results};
 use crate::Result;
-use crate::execution::columns::{Column, ColumnStore, NO_ROW};
 use crate::execution::memory::Reservation;
-use crate::execution::sort::{SortedBy, compare_values_of, sorted_rows};
+use crate::execution::sort::{SortedBy, SortedRuns};
 use crate::expression::{EvaluatorSet, Predicates, Runtime, Selection, error};
-use crate::vector::{Batch, Data, Dictionary, TextVector, Vector};
+use crate::vector::{Batch, Data, Vector};
 use gingham_plan::{AggregateCall, AggregateFunction, Expr};
 use gingham_types::SqlType;
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The kept column of the group's number, of the argument, and of the second one.
+/// The kept column of the group's number, and of the argument; a second one follows.
 const GROUP: usize = 0;
-const VALUE: usize = 1;
-const SECOND: usize = 2;
+pub(super) const VALUE: usize = 1;
 
 /// One collecting aggregate with its rows.
 #[derive(Debug)]
 pub(super) struct Collected {
     function: AggregateFunction,
     ty: SqlType,
+    value_type: SqlType,
     evaluators: EvaluatorSet,
     predicates: Option<Predicates>,
     distinct: Option<DistinctSet>,
     has_second: bool,
-    store: ColumnStore,
-    order: Vec<SortedBy>,
-    /// The rows in order, once there are no more.
-    sorted: Vec<u32>,
+    rows: SortedRuns,
+    /// For each group, how many rows are kept, and the bytes of what joining them gives.
+    counts: Vec<u64>,
+    joined: Vec<u64>,
+    /// Rows being read back, and the next of them.
+    batch: Option<Batch>,
+    at: usize,
 }
 
 impl Collected {
@@ -57,19 +60,42 @@ impl Collected {
         Ok(Self {
             function: call.function,
             ty: call.ty,
+            value_type: argument.ty(),
             evaluators: EvaluatorSet::new(&expressions, runtime)?,
             predicates: call.filter.as_ref().map(|e| Predicates::new(std::slice::from_ref(e), runtime)).transpose()?,
-            distinct: call.distinct.then(|| DistinctSet::new(argument.ty())),
+            distinct: call.distinct.then(|| DistinctSet::new(&types[VALUE..])),
             has_second: call.second.is_some(),
-            store: ColumnStore::new(&types),
-            order,
-            sorted: Vec::new(),
+            rows: SortedRuns::new(types, order),
+            counts: Vec::new(),
+            joined: Vec::new(),
+            batch: None,
+            at: 0,
         })
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
-        let sorted = self.store.rows() * size_of::<u32>();
-        self.store.memory_bytes() + sorted + self.distinct.as_ref().map_or(0, DistinctSet::memory_bytes)
+        self.rows.memory_bytes() + (self.counts.capacity() + self.joined.capacity()) * size_of::<u64>()
+    }
+
+    /// Bytes that this many rows more may add.
+    pub(super) fn growth_bytes(&self, added: usize) -> usize {
+        self.rows.growth_bytes(added)
+    }
+
+    /// What DISTINCT keeps.
+    pub(super) fn distinct(&self) -> Option<&DistinctSet> {
+        self.distinct.as_ref()
+    }
+
+    pub(super) fn distinct_mut(&mut self) -> Option<&mut DistinctSet> {
+        self.distinct.as_mut()
+    }
+
+    /// Gives the rows kept to temporary space; how many bytes that frees.
+    pub(super) fn spill(&mut self, memory: &Reservation) -> Result<usize> {
+        let before = self.rows.memory_bytes();
+        self.rows.spill(memory)?;
+        Ok(before - self.rows.memory_bytes())
     }
 
     pub(super) fn update(&mut self, batch: &Batch, groups: Groups<'_>, memory: &Reservation) -> Result<()> {
@@ -80,22 +106,54 @@ impl Collected {
                 Selection::Rows(rows) => rows,
             },
         };
-        let mut columns = self.evaluators.evaluate_rows(batch, &rows)?;
+        let columns = self.evaluators.evaluate_rows(batch, &rows)?;
         let keeps_nulls = matches!(self.function, AggregateFunction::First | AggregateFunction::Last);
         let whole = |row: &u32| {
             let valid = |column: &Arc<Vector>| column.is_valid(*row as usize);
             keeps_nulls || (valid(&columns[0]) && (!self.has_second || self.ignores_second() || valid(&columns[1])))
         };
         let mut kept: Vec<u32> = (0..rows.len() as u32).filter(whole).collect();
+        let numbers: Vec<u32> = rows.iter().map(|row| groups.of(*row as usize) as u32).collect();
         if let Some(distinct) = &mut self.distinct {
-            let values = Arc::new(columns[0].gather(&kept));
-            let own: Vec<u32> = kept.iter().map(|at| rows[*at as usize]).collect();
-            let first = distinct.first_rows(&values, groups, Some(&own), memory)?;
+            let values = columns.iter().map(|column| Arc::new(column.gather(&kept))).collect();
+            let own: Vec<u32> = kept.iter().map(|at| numbers[*at as usize]).collect();
+            let values = Batch::new(values, kept.len());
+            let first = distinct.first_rows(&values, Groups::Numbers(&own), None, memory)?;
             kept = first.into_iter().map(|at| kept[at as usize]).collect();
         }
-        let numbers = rows.iter().map(|row| groups.of(*row as usize) as i64).collect();
-        columns.insert(GROUP, Arc::new(Vector::new(Data::Int64(numbers))));
-        self.store.append(&Batch::new(columns, rows.len()), Some(&kept))
+        self.keep(columns, &numbers, &kept)
+    }
+
+    /// Keeps some rows, of which `numbers` are the groups.
+    fn keep(&mut self, mut columns: Vec<Arc<Vector>>, numbers: &[u32], kept: &[u32]) -> Result<()> {
+        for row in kept {
+            let group = numbers[*row as usize] as usize;
+            if group >= self.counts.len() {
+                self.counts.resize(group + 1, 0);
+            }
+            self.counts[group] += 1;
+        }
+        if self.function == AggregateFunction::StringJoin {
+            self.joined.resize(self.counts.len(), 0);
+            for column in columns.iter().take(2) {
+                let Data::Text(text) = &column.data else { continue };
+                for row in kept {
+                    self.joined[numbers[*row as usize] as usize] += text.bytes(*row as usize).len() as u64;
+                }
+            }
+        }
+        let words = numbers.iter().map(|number| i64::from(*number)).collect();
+        columns.insert(GROUP, Arc::new(Vector::new(Data::Int64(words))));
+        self.rows.append(&Batch::new(columns, numbers.len()), kept)
+    }
+
+    /// Keeps some of the rows that DISTINCT has put aside; `true` when there are no more.
+    pub(super) fn fold_rest(&mut self, memory: &Reservation) -> Result<bool> {
+        let Some(distinct) = &mut self.distinct else { return Ok(true) };
+        let Some((values, groups)) = distinct.next_of_rest(memory)? else { return Ok(true) };
+        let all: Vec<u32> = (0..values.rows as u32).collect();
+        self.keep(values.columns, &groups, &all)?;
+        Ok(false)
     }
 
     /// Whether the second argument may be NULL: a separator, a share.
@@ -107,157 +165,39 @@ impl Collected {
     }
 
     /// Puts the rows in order: there are no more.
-    pub(super) fn prepare(&mut self) {
-        self.store.freeze();
-        self.sorted = sorted_rows(&self.store, &self.order);
+    pub(super) fn prepare(&mut self, memory: &Reservation) -> Result<()> {
+        self.rows.begin(memory)
     }
 
-    /// The results of some groups.
-    pub(super) fn finish(&self, groups: Range<usize>) -> Result<Vector> {
-        let Data::Int64(numbers) = self.store.columns[GROUP].data() else {
-            return Err(error::internal("a group's number is no number"));
-        };
-        let start = |group: usize| self.sorted.partition_point(|row| numbers[*row as usize] < group as i64);
-        let mut from = start(groups.start);
-        let mut slices = Vec::with_capacity(groups.len());
+    /// Bytes of a group's result, where that is a joined string.
+    pub(super) fn result_bytes(&self, group: usize) -> u64 {
+        self.joined.get(group).copied().unwrap_or(0)
+    }
+
+    /// The results of the next groups: those of one call follow those of the call before.
+    pub(super) fn finish(&mut self, groups: Range<usize>, memory: &Reservation) -> Result<Vector> {
+        let mut results = Results::new(self.function, self.ty, self.value_type)?;
         for group in groups {
-            let length = self.sorted[from..].iter().take_while(|row| numbers[**row as usize] == group as i64).count();
-            slices.push(&self.sorted[from..from + length]);
-            from += length;
-        }
-        match self.function {
-            AggregateFunction::StringJoin => self.strings(&slices),
-            AggregateFunction::QuantileContinuous => self.numbers(&slices, |rows| self.quantile(rows)),
-            AggregateFunction::CovariancePopulation
-            | AggregateFunction::CovarianceSample
-            | AggregateFunction::Correlation => self.numbers(&slices, |rows| Ok(self.covariance(rows))),
-            _ => {
-                let picked = slices.iter().map(|rows| self.pick(rows)).collect::<Result<Vec<u32>>>()?;
-                Ok(self.store.columns[VALUE].gather(&picked))
+            let count = self.counts.get(group).copied().unwrap_or(0);
+            let mut fold = Fold::new(self.function, count);
+            let mut left = count;
+            while left > 0 {
+                let batch = match &self.batch {
+                    Some(batch) if self.at < batch.rows => batch,
+                    _ => {
+                        self.at = 0;
+                        self.batch = self.rows.next(memory)?;
+                        self.batch.as_ref().ok_or_else(|| error::internal("rows of a group are missing"))?
+                    }
+                };
+                let take = left.min((batch.rows - self.at) as u64) as usize;
+                fold.take(batch, self.at..self.at + take)?;
+                self.at += take;
+                left -= take as u64;
+                memory.check(fold.bytes())?;
             }
+            results.push(fold)?;
         }
+        results.finish()
     }
-
-    /// The row whose value is the result.
-    fn pick(&self, rows: &[u32]) -> Result<u32> {
-        let last = rows.last().copied().unwrap_or(NO_ROW);
-        let first = rows.first().copied().unwrap_or(NO_ROW);
-        Ok(match self.function {
-            AggregateFunction::Last => last,
-            AggregateFunction::Mode => most_frequent(&self.store.columns[VALUE], rows),
-            AggregateFunction::QuantileDiscrete => match self.share(rows)? {
-                None => NO_ROW,
-                Some(share) => {
-                    let at = (share * rows.len() as f64).ceil() as usize;
-                    rows.get(at.saturating_sub(1)).copied().unwrap_or(last)
-                }
-            },
-            _ => first,
-        })
-    }
-
-    /// The share of a quantile; `None` where there is no value or no share.
-    fn share(&self, rows: &[u32]) -> Result<Option<f64>> {
-        match rows.first().and_then(|row| self.double(SECOND, *row)) {
-            Some(share) if !(0.0..=1.0).contains(&share) => {
-                let message = format!("the share {share} of a quantile is not between 0 and 1");
-                Err(error::invalid_argument("22003", message))
-            }
-            share => Ok(share),
-        }
-    }
-
-    fn double(&self, column: usize, row: u32) -> Option<f64> {
-        let column = self.store.columns.get(column)?;
-        match column.data() {
-            Data::Double(values) if column.validity().is_none_or(|valid| valid[row as usize]) => {
-                values.get(row as usize).copied()
-            }
-            _ => None,
-        }
-    }
-
-    fn quantile(&self, rows: &[u32]) -> Result<Option<f64>> {
-        let Some(share) = self.share(rows)? else { return Ok(None) };
-        let position = share * (rows.len() - 1) as f64;
-        let (low, high) = (position.floor(), position.ceil());
-        let value = |at: f64| self.double(VALUE, rows[at as usize]);
-        Ok(value(low).zip(value(high)).map(|(a, b)| if low < high { a + (b - a) * (position - low) } else { a }))
-    }
-
-    /// Covariance or correlation, from the distances to the means.
-    fn covariance(&self, rows: &[u32]) -> Option<f64> {
-        let pairs = || rows.iter().filter_map(|row| self.double(VALUE, *row).zip(self.double(SECOND, *row)));
-        let count = rows.len() as f64;
-        let (mut a, mut b) = (0.0, 0.0);
-        pairs().for_each(|(x, y)| (a, b) = (a + x, b + y));
-        let (mean_a, mean_b) = (a / count, b / count);
-        let (mut both, mut squares_a, mut squares_b) = (0.0, 0.0, 0.0);
-        for (x, y) in pairs() {
-            let (x, y) = (x - mean_a, y - mean_b);
-            both += x * y;
-            squares_a += x * x;
-            squares_b += y * y;
-        }
-        match self.function {
-            AggregateFunction::CovarianceSample => (count > 1.0).then(|| both / (count - 1.0)),
-            AggregateFunction::Correlation => {
-                (squares_a > 0.0 && squares_b > 0.0).then(|| both / (squares_a * squares_b).sqrt())
-            }
-            _ => (count > 0.0).then(|| both / count),
-        }
-    }
-
-    fn numbers(&self, slices: &[&[u32]], value: impl Fn(&[u32]) -> Result<Option<f64>>) -> Result<Vector> {
-        let values = slices.iter().map(|rows| value(rows)).collect::<Result<Vec<Option<f64>>>>()?;
-        let validity = values.iter().map(Option::is_some).collect();
-        Ok(Vector {
-            data: Data::Double(values.into_iter().map(Option::unwrap_or_default).collect()),
-            validity: Some(validity),
-        })
-    }
-
-    fn strings(&self, slices: &[&[u32]]) -> Result<Vector> {
-        let (value, separator) = (&self.store.columns[VALUE], &self.store.columns[SECOND]);
-        let (Data::Text(text), Data::Text(between)) = (value.data(), separator.data()) else {
-            return Err(error::internal(format!("a column of {} changed its form", self.ty)));
-        };
-        let mut dictionary = Dictionary::default();
-        let mut codes = Vec::with_capacity(slices.len());
-        let mut joined = Vec::new();
-        for rows in slices {
-            joined.clear();
-            for (at, row) in rows.iter().enumerate() {
-                let row = *row as usize;
-                if at > 0 && separator.validity().is_none_or(|valid| valid[row]) {
-                    joined.extend_from_slice(between.bytes(row));
-                }
-                joined.extend_from_slice(text.bytes(row));
-            }
-            codes.push(dictionary.push(&joined).ok_or_else(error::text_too_large)?);
-        }
-        let validity = slices.iter().map(|rows| !rows.is_empty()).collect();
-        Ok(Vector {
-            data: Data::Text(TextVector { codes, dictionary: Arc::new(dictionary) }),
-            validity: Some(validity),
-        })
-    }
-}
-
-/// The first row of the longest run of equal values; rows are in the order of values.
-fn most_frequent(column: &Column, rows: &[u32]) -> u32 {
-    let mut best = (0, NO_ROW);
-    let mut start = 0;
-    for at in 1..=rows.len() {
-        let same = rows
-            .get(at)
-            .is_some_and(|row| compare_values_of(column, rows[start] as usize, *row as usize) == Ordering::Equal);
-        if !same {
-            if at - start > best.0 {
-                best = (at - start, rows[start]);
-            }
-            start = at;
-        }
-    }
-    if rows.is_empty() { NO_ROW } else { best.1 }
 }

@@ -14,10 +14,14 @@ use crate::vector::{Batch, Data, Vector};
 use gingham_types::SqlType;
 use std::sync::Arc;
 
+/// The place of the value among the columns that are put aside.
+const VALUE: usize = 1;
+
 /// The values that each group has had.
 #[derive(Debug)]
 pub(super) struct DistinctSet {
-    ty: SqlType,
+    /// Types of what is put aside: the group, the value, what goes with it.
+    types: Vec<SqlType>,
     key: KeyColumn,
     table: GroupTable,
     /// Pairs put aside, once the set is full.
@@ -28,9 +32,12 @@ pub(super) struct DistinctSet {
 }
 
 impl DistinctSet {
-    pub(super) fn new(ty: SqlType) -> Self {
-        let (key, table) = empty(ty, usize::MAX);
-        Self { ty, key, table, rest: None, level: 0, waiting: Vec::new(), reader: None }
+    /// An empty set of values of the first of `types`; the others are those of columns
+    /// that a value takes along when it is put aside.
+    pub(super) fn new(types: &[SqlType]) -> Self {
+        let types: Vec<SqlType> = std::iter::once(SqlType::Integer).chain(types.iter().copied()).collect();
+        let (key, table) = empty(types[VALUE], usize::MAX);
+        Self { types, key, table, rest: None, level: 0, waiting: Vec::new(), reader: None }
     }
 
     pub(super) fn memory_bytes(&self) -> usize {
@@ -55,25 +62,28 @@ impl DistinctSet {
     }
 
     /// The positions in `values` of those that are new in their group; none when the set
-    /// is full. `rows` are the rows of the batch that the values belong to; none is NULL.
+    /// is full. `rows` are the rows of the batch that the values belong to. Only columns
+    /// that the values take along have NULLs.
     pub(super) fn first_rows(
         &mut self,
-        values: &Arc<Vector>,
+        values: &Batch,
         groups: Groups<'_>,
         rows: Option<&[u32]>,
         memory: &Reservation,
     ) -> Result<Vec<u32>> {
-        let mut keys = KeyWords { rows: values.len(), ..KeyWords::default() };
+        let mut keys = KeyWords { rows: values.rows, ..KeyWords::default() };
         let group = |at: usize| groups.of(rows.map_or(at, |rows| rows[at] as usize)) as i64;
-        keys.words.push((0..values.len()).map(group).collect());
+        keys.words.push((0..values.rows).map(group).collect());
         keys.valid.push(None);
-        self.key.encode(values, self.rest.is_none(), &mut keys)?;
+        self.key.encode(&values.columns[0], self.rest.is_none(), &mut keys)?;
         if let Some(rest) = &mut self.rest {
             let numbers = self.table.find(&keys);
             let new: Vec<u32> = (0..numbers.len() as u32).filter(|at| numbers[*at as usize] == NO_GROUP).collect();
             let groups = Data::Int32(keys.words[0].iter().map(|group| *group as i32).collect());
-            let pairs = Batch::new(vec![Arc::new(Vector::new(groups)), Arc::clone(values)], values.len());
-            let hashes = row_hashes(&pairs.columns, &[SqlType::Integer, self.ty], pairs.rows)?;
+            let mut columns = vec![Arc::new(Vector::new(groups))];
+            columns.extend(values.columns.iter().cloned());
+            let hashes = row_hashes(&columns[..=VALUE], &self.types[..=VALUE], values.rows)?;
+            let pairs = Batch::new(columns, values.rows);
             rest.push(&pairs, &hashes, Some(&new), |_| true, memory)?;
             return Ok(Vec::new());
         }
@@ -93,7 +103,7 @@ impl DistinctSet {
 
     /// Of the pairs put aside, some values that are new in their groups; `None` when
     /// there are no more. What the set had before is forgotten.
-    pub(super) fn next_of_rest(&mut self, memory: &Reservation) -> Result<Option<(Vector, Vec<u32>)>> {
+    pub(super) fn next_of_rest(&mut self, memory: &Reservation) -> Result<Option<(Batch, Vec<u32>)>> {
         loop {
             let batch = self.reader.as_mut().map_or(Ok(None), RunReader::next)?;
             if let Some(batch) = batch {
@@ -101,8 +111,8 @@ impl DistinctSet {
                     Data::Int32(groups) => groups.iter().map(|group| *group as u32).collect(),
                     _ => Vec::new(),
                 };
-                let values = &batch.columns[1];
-                let first = self.first_rows(values, Groups::Numbers(&groups), None, memory)?;
+                let values = Batch::new(batch.columns[VALUE..].to_vec(), batch.rows);
+                let first = self.first_rows(&values, Groups::Numbers(&groups), None, memory)?;
                 let groups = first.iter().map(|at| groups[*at as usize]).collect();
                 return Ok(Some((values.gather(&first), groups)));
             }
@@ -115,9 +125,9 @@ impl DistinctSet {
                 self.reader = None;
                 return Ok(None);
             };
-            (self.key, self.table) = empty(self.ty, memory.bytes_available());
+            (self.key, self.table) = empty(self.types[VALUE], memory.bytes_available());
             self.level = level;
-            self.reader = Some(RunReader::new(run, &[SqlType::Integer, self.ty]));
+            self.reader = Some(RunReader::new(run, &self.types));
         }
     }
 }

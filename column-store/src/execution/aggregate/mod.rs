@@ -8,7 +8,8 @@
 //! rows of others go to temporary space, divided by the hash of their keys. Once the
 //! table's groups have been put out, each part is grouped in its turn, by the same rule.
 //! A group is thus in one table with all of its rows, in their order. Distinct sets that
-//! do not fit do the same with values ([`distinct`]).
+//! do not fit do the same with values ([`distinct`]); rows that functions keep are what is
+//! given to temporary space first, sorted ([`collected`]).
 
 mod accumulators;
 mod collected;
@@ -16,6 +17,7 @@ mod combinations;
 mod distinct;
 mod extremes;
 mod moments;
+mod ordered;
 mod output;
 mod sums;
 
@@ -63,6 +65,9 @@ impl Groups<'_> {
 
 /// Bytes that a full table may still grow by: longer strings in MIN and MAX.
 const FULL_GROWTH_BYTES_MIN: usize = 1 << 20;
+
+/// Bytes of joined strings that are put out at a time: one, however long, or several.
+const STRINGS_BYTES: u64 = 64 << 10;
 
 /// Groups its whole input, then puts out a row a group.
 pub(crate) struct AggregateOperator {
@@ -137,21 +142,32 @@ impl AggregateOperator {
     fn make_room(&mut self, rows: usize) -> Result<()> {
         let bytes = self.memory_bytes();
         if let Some(full) = self.full {
-            if bytes > full + FULL_GROWTH_BYTES_MIN.max(full / 2) {
-                return self.memory.resize(bytes);
+            let most = full + FULL_GROWTH_BYTES_MIN.max(full / 2);
+            if bytes > most && self.accumulators.spill_collected(&self.memory)? < bytes - most {
+                return self.memory.resize(self.memory_bytes());
             }
-            self.memory.force(bytes);
+            self.memory.force(self.memory_bytes());
             return Ok(());
         }
-        let wanted = bytes + self.table.growth_bytes(rows) + self.accumulators.growth_bytes(rows);
         // Parts being written take an eighth.
-        if self.memory.try_resize(wanted + wanted / 8) {
+        let wanted = |own: &Self| {
+            let growth = own.table.growth_bytes(rows) + own.accumulators.growth_bytes(rows);
+            (own.memory_bytes() + growth) / 8 * 9
+        };
+        let before = wanted(self);
+        if self.memory.try_resize(before) {
             return Ok(());
         }
-        self.memory.temp(wanted)?;
+        self.memory.temp(before)?;
+        // If rows that functions keep are most of it, the groups have room without them.
+        let freed = self.accumulators.spill_collected(&self.memory)?;
+        if freed > bytes / 2 && self.memory.try_resize(wanted(self)) {
+            return Ok(());
+        }
         if self.table.groups() > 0 {
             self.rest = Some(Partitions::new(&self.memory, self.level)?);
         }
+        let bytes = self.memory_bytes();
         if self.rest.is_some() || (self.keys.is_empty() && self.accumulators.has_sets()) {
             self.accumulators.fill_up(&self.memory)?;
             self.full = Some(bytes);
@@ -225,7 +241,9 @@ impl AggregateOperator {
     fn fold_rest(&mut self) -> Result<bool> {
         let wanted = self.memory_bytes() + self.accumulators.growth_bytes(BATCH_ROWS);
         if !self.memory.try_resize(wanted) {
-            self.accumulators.fill_up(&self.memory)?;
+            if self.accumulators.spill_collected(&self.memory)? < wanted / 2 {
+                self.accumulators.fill_up(&self.memory)?;
+            }
             self.memory.force(self.memory_bytes());
         }
         self.accumulators.fold_rest(&self.memory)
@@ -249,7 +267,8 @@ impl AggregateOperator {
         if self.keys.is_empty() {
             self.accumulators.resize(1);
         }
-        self.accumulators.complete()?;
+        self.accumulators.complete(&self.memory)?;
+        self.memory.force(self.memory_bytes());
         let groups = if self.keys.is_empty() { 1 } else { self.table.groups() };
         let dictionaries = self.keys.iter_mut().map(KeyColumn::take_strings).collect();
         Ok(Output { next: 0, groups, dictionaries })
@@ -289,9 +308,10 @@ impl Operator for AggregateOperator {
         if range.is_empty() {
             return Ok(if self.next_part()? { Step::Working } else { Step::Finished });
         }
+        let range = range.start..range.start + self.accumulators.fitting(range.clone(), STRINGS_BYTES);
         output.next = range.end;
         let mut columns = self.key_vectors(&output, &range);
-        columns.extend(self.accumulators.finish(range.clone())?.into_iter().map(Arc::new));
+        columns.extend(self.accumulators.finish(range.clone(), &self.memory)?.into_iter().map(Arc::new));
         self.output = Some(output);
         Ok(Step::Batch(Batch::new(columns, range.len())))
     }

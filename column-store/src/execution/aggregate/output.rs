@@ -4,6 +4,7 @@ use super::accumulators::{Accumulators, Call, State};
 use super::moments;
 use crate::Result;
 use crate::execution::keys::narrow;
+use crate::execution::memory::Reservation;
 use crate::expression::{decimal, error};
 use crate::vector::{Data, Vector};
 use gingham_plan::AggregateFunction;
@@ -11,15 +12,20 @@ use gingham_types::{SqlType, power_of_ten};
 use std::ops::Range;
 
 impl Accumulators {
-    /// The results of some groups, one vector a call.
-    pub(crate) fn finish(&self, range: Range<usize>) -> Result<Vec<Vector>> {
-        self.calls.iter().map(|call| self.finish_call(call, range.clone())).collect()
+    /// The results of the next groups, one vector a call: those of one call of this
+    /// function follow those of the call before.
+    pub(crate) fn finish(&mut self, range: Range<usize>, memory: &Reservation) -> Result<Vec<Vector>> {
+        let mut results = Vec::with_capacity(self.calls.len());
+        for call in &self.calls {
+            results.push(match call.collected {
+                Some(collected) => self.collected[collected].finish(range.clone(), memory)?,
+                None => self.finish_call(call, range.clone())?,
+            });
+        }
+        Ok(results)
     }
 
     fn finish_call(&self, call: &Call, range: Range<usize>) -> Result<Vector> {
-        if let Some(collected) = call.collected {
-            return self.collected[collected].finish(range);
-        }
         let counts: Vec<i64> = range.clone().map(|group| self.counted(group, call.input)).collect();
         let Some(accumulator) = call.accumulator.map(|at| &self.list[at]) else {
             return Ok(Vector::new(Data::Int64(counts)));

@@ -1,6 +1,6 @@
 //! Sorted runs in temporary space, merged into fewer until one pass merges them all.
 
-use super::Rows;
+use super::Layout;
 use super::order::{Cell, coarse, compare_rows};
 use crate::Result;
 use crate::execution::columns::ColumnStore;
@@ -15,6 +15,7 @@ const FAN_IN_MAX: usize = 64;
 
 /// Runs on their way to becoming one. Runs stay in the order in which their rows came, so
 /// that rows equal in every key do.
+#[derive(Debug)]
 pub(super) struct External {
     /// Runs of this pass, and those it has made.
     waiting: VecDeque<Run>,
@@ -23,17 +24,23 @@ pub(super) struct External {
     /// Where merged rows go; `None` in the last pass.
     writer: Option<RunWriter>,
     fan_in: usize,
+    bytes: usize,
 }
 
 impl External {
-    pub(super) fn new(runs: Vec<Run>, rows: &Rows, memory: &mut Reservation) -> Result<Self> {
+    /// Bytes that merging takes.
+    pub(super) const fn memory_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn new(runs: Vec<Run>, rows: &Layout, memory: &Reservation) -> Result<Self> {
         // A run being merged has a block and the rows of another, and what is put out is
         // made of a batch of each.
         let bytes = memory.bytes_available();
         let run_bytes = 4 * block_bytes(bytes);
         let fan_in = (bytes / run_bytes).clamp(2, FAN_IN_MAX);
-        memory.force(fan_in.min(runs.len()) * run_bytes);
         let mut external = Self {
+            bytes: fan_in.min(runs.len()) * run_bytes,
             waiting: runs.into(),
             merged: VecDeque::new(),
             merging: Merger::new(Vec::new(), rows)?,
@@ -45,7 +52,7 @@ impl External {
     }
 
     /// Takes up the next runs to merge.
-    fn begin(&mut self, rows: &Rows, memory: &Reservation) -> Result<()> {
+    fn begin(&mut self, rows: &Layout, memory: &Reservation) -> Result<()> {
         let is_last = self.merged.is_empty() && self.waiting.len() <= self.fan_in;
         let count = self.fan_in.min(self.waiting.len());
         self.merging = Merger::new(self.waiting.drain(..count).collect(), rows)?;
@@ -60,7 +67,7 @@ impl External {
 
     /// The next rows of the last pass: at most `wanted`, `Working` before it begins,
     /// `Finished` at the end.
-    pub(super) fn next(&mut self, wanted: usize, rows: &Rows, memory: &Reservation) -> Result<Merged> {
+    pub(super) fn next(&mut self, wanted: usize, rows: &Layout, memory: &Reservation) -> Result<Merged> {
         let batch = self.merging.next(wanted, rows)?;
         let Some(writer) = &mut self.writer else {
             return Ok(batch.map_or(Merged::Finished, Merged::Batch));
@@ -88,12 +95,14 @@ pub(super) enum Merged {
 }
 
 /// Runs being merged, and a heap over their next rows.
+#[derive(Debug)]
 struct Merger {
     sources: Vec<Source>,
     /// Sources with rows left; the one whose next row comes first is on top.
     heap: Vec<usize>,
 }
 
+#[derive(Debug)]
 struct Source {
     reader: RunReader,
     batch: Batch,
@@ -113,7 +122,7 @@ impl Source {
     }
 
     /// Goes on to the next batch; `false` if there is none.
-    fn advance(&mut self, rows: &Rows) -> Result<bool> {
+    fn advance(&mut self, rows: &Layout) -> Result<bool> {
         let Some(batch) = self.reader.next()? else {
             return Ok(false);
         };
@@ -127,7 +136,7 @@ impl Source {
 }
 
 impl Merger {
-    fn new(runs: Vec<Run>, rows: &Rows) -> Result<Self> {
+    fn new(runs: Vec<Run>, rows: &Layout) -> Result<Self> {
         let mut merger = Self { sources: Vec::with_capacity(runs.len()), heap: Vec::new() };
         for run in runs {
             let reader = RunReader::of_batches(run);
@@ -145,7 +154,7 @@ impl Merger {
     }
 
     /// The next rows, at most `wanted`; `None` at the end.
-    fn next(&mut self, wanted: usize, rows: &Rows) -> Result<Option<Batch>> {
+    fn next(&mut self, wanted: usize, rows: &Layout) -> Result<Option<Batch>> {
         // Rows are taken batch by batch and then put in order, so that each column is
         // gathered twice instead of value by value.
         let mut parts: Vec<(Batch, Vec<u32>)> = Vec::new();
@@ -183,13 +192,13 @@ impl Merger {
     }
 
     /// The order of the next rows of two sources; the earlier run's comes first.
-    fn compare(&self, a: usize, b: usize, rows: &Rows) -> Ordering {
+    fn compare(&self, a: usize, b: usize, rows: &Layout) -> Ordering {
         let (left, right) = (&self.sources[a], &self.sources[b]);
         let whole = || compare_rows(&rows.keys, |column| (left.cell(column), right.cell(column)));
         left.coarse[left.row].cmp(&right.coarse[right.row]).then_with(whole).then(a.cmp(&b))
     }
 
-    fn sift_down(&mut self, mut at: usize, rows: &Rows) {
+    fn sift_down(&mut self, mut at: usize, rows: &Layout) {
         loop {
             let children = 2 * at + 1..(2 * at + 3).min(self.heap.len());
             let least = children.min_by(|a, b| self.compare(self.heap[*a], self.heap[*b], rows));

@@ -20,7 +20,7 @@ const RUN_ROWS: usize = 1 << 16;
 
 /// Rows that are put out or spilled at a time: so many that merging them from many runs
 /// stays within memory.
-const SPILLED_ROWS_MIN: usize = 16;
+pub(super) const SPILLED_ROWS_MIN: usize = 16;
 
 /// Sorts its whole input.
 pub(super) struct SortOperator {
@@ -90,7 +90,7 @@ impl SortOperator {
     /// Begins to sort the rows kept.
     fn sort_kept(&mut self) {
         self.store.freeze();
-        self.phase = Phase::Runs(Order::new(&self.store, &self.rows.keys), Vec::new());
+        self.phase = Phase::Runs(Order::new(&self.store, &self.rows.layout.keys), Vec::new());
     }
 
     /// Where the rows kept go once they are sorted.
@@ -123,7 +123,9 @@ impl SortOperator {
             return Ok(());
         }
         let runs = std::mem::take(&mut self.spilled);
-        self.phase = Phase::External(Box::new(External::new(runs, &self.rows, &mut self.memory)?));
+        let external = External::new(runs, &self.rows.layout, &self.memory)?;
+        self.memory.force(external.memory_bytes());
+        self.phase = Phase::External(Box::new(external));
         Ok(())
     }
 
@@ -199,7 +201,7 @@ impl SortOperator {
             return Ok(Step::Finished);
         }
         let wanted = BATCH_ROWS.min(usize::try_from(self.remaining.saturating_add(self.skip)).unwrap_or(BATCH_ROWS));
-        let batch = match external.next(wanted, &self.rows, &self.memory)? {
+        let batch = match external.next(wanted, &self.rows.layout, &self.memory)? {
             Merged::Batch(batch) => batch,
             Merged::Working => return Ok(Step::Working),
             Merged::Finished => return Ok(Step::Finished),

@@ -5,11 +5,13 @@
 //! the order in which they came.
 //!
 //! What does not fit the memory budget is sorted in parts, which go to temporary space as
-//! runs and are merged from there ([`external`]).
+//! runs and are merged from there ([`external`]); [`runs`] does so for rows that others keep.
 
 mod external;
 mod full;
 mod order;
+mod runs;
+mod sorter;
 mod top;
 
 use super::columns::ColumnStore;
@@ -21,7 +23,9 @@ use crate::source::Step;
 use crate::vector::Batch;
 use gingham_plan::{Expr, SortKey};
 use gingham_types::SqlType;
-pub(crate) use order::compare_values_of;
+pub(crate) use order::{compare_cells, compare_values_of};
+pub(crate) use runs::SortedRuns;
+pub use sorter::RowSorter;
 
 /// With at most this many rows wanted only so many are kept.
 const TOP_ROWS_MAX: u64 = 100_000;
@@ -48,10 +52,16 @@ pub(crate) fn sorted_rows(store: &ColumnStore, keys: &[Key]) -> Vec<u32> {
 /// What is kept of the input: its columns, then keys that are not columns.
 #[derive(Debug)]
 struct Rows {
-    types: Vec<SqlType>,
+    layout: Layout,
     /// Columns of the input.
     width: usize,
     extra: EvaluatorSet,
+}
+
+/// Kept columns, and the keys among them.
+#[derive(Debug)]
+struct Layout {
+    types: Vec<SqlType>,
     keys: Vec<Key>,
 }
 
@@ -73,11 +83,12 @@ impl Rows {
             let SortKey { descending, nulls_first, .. } = *key;
             keys.push(Key { column, descending, nulls_first });
         }
-        Ok(Self { types, width, extra: EvaluatorSet::new(&extra, &site.scope.runtime())?, keys })
+        let extra = EvaluatorSet::new(&extra, &site.scope.runtime())?;
+        Ok(Self { layout: Layout { types, keys }, width, extra })
     }
 
     fn store(&self) -> ColumnStore {
-        ColumnStore::new(&self.types)
+        ColumnStore::new(&self.layout.types)
     }
 
     /// The batch with its extra keys.

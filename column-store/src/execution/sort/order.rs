@@ -163,7 +163,8 @@ pub(crate) fn compare_values_of(column: &Column, a: usize, b: usize) -> Ordering
     compare_cells(column.data(), a, column.data(), b)
 }
 
-fn compare_cells(a: &Data, i: usize, b: &Data, j: usize) -> Ordering {
+/// The order of two values, neither NULL, of vectors of one type.
+pub(crate) fn compare_cells(a: &Data, i: usize, b: &Data, j: usize) -> Ordering {
     match (a, b) {
         (Data::Boolean(a), Data::Boolean(b)) => a[i].cmp(&b[j]),
         (Data::Int32(a), Data::Int32(b)) => a[i].cmp(&b[j]),

@@ -72,7 +72,7 @@ impl TopOperator {
 
     fn take(&mut self, sort: &mut SortOperator, batch: &Batch) -> Result<()> {
         let batch = sort.rows.widen(batch)?;
-        match sort.rows.keys.first() {
+        match sort.rows.layout.keys.first() {
             Some(key) if self.threshold < u64::MAX || self.wanted() <= BATCH_ROWS => {
                 let words = coarse(&batch.columns[key.column], key);
                 if self.wanted() <= BATCH_ROWS {
@@ -104,7 +104,7 @@ impl TopOperator {
     /// The rows that come first, in order.
     fn first(&self, sort: &mut SortOperator) -> Vec<u32> {
         sort.store.freeze();
-        let order = Order::new(&sort.store, &sort.rows.keys);
+        let order = Order::new(&sort.store, &sort.rows.layout.keys);
         let mut entries = order.entries(&sort.store, 0..sort.store.rows());
         order.sort_first(&sort.store, &mut entries, self.wanted());
         entries.into_iter().map(|(_, row)| row).collect()
@@ -113,7 +113,7 @@ impl TopOperator {
     fn cut(&mut self, sort: &mut SortOperator) -> Result<()> {
         let first = self.first(sort);
         let kept = sort.store.gather(&first);
-        if let (Some(key), Some(last)) = (sort.rows.keys.first(), kept.rows.checked_sub(1)) {
+        if let (Some(key), Some(last)) = (sort.rows.layout.keys.first(), kept.rows.checked_sub(1)) {
             let vector = kept.columns[key.column].gather(&[last as u32]);
             self.threshold = coarse(&vector, key)[0];
         }

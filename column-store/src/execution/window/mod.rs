@@ -3,14 +3,18 @@
 //! Rows are kept until whole partitions are there, several small ones at a time, so that
 //! every function runs over many rows at once. Frames are computed as two numbers a row
 //! ([`frames`]); what picks a row of a frame is arithmetic on them ([`pick`]), and
-//! aggregates slide in time linear in the rows, or nearly so ([`sliding`]).
+//! aggregates slide in time linear in the rows, or nearly so ([`sliding`]). A partition
+//! that memory does not hold is worked on in temporary space ([`large`]).
 
+mod carry;
 mod frames;
+mod large;
 mod pick;
 mod sliding;
 
 use super::columns::ColumnStore;
-use super::memory::{Reservation, vector_bytes};
+use super::keys::differs;
+use super::memory::Reservation;
 use super::sort::SortedBy;
 use super::stage::{Operator, Site, Stage};
 use crate::Result;
@@ -20,12 +24,17 @@ use crate::vector::{BATCH_ROWS, Batch, Data, Vector};
 use frames::{Bound, Frame};
 use gingham_plan::{Expr, FrameBound, SortKey, Window, WindowFunction};
 use gingham_types::SqlType;
+use large::{Large, PassSite};
 use std::sync::Arc;
 
 /// Rows gathered before complete partitions are computed.
 const CHUNK_ROWS: usize = 8 * BATCH_ROWS;
 
+/// Bytes a row that a function takes: the edges of its frame, and its result.
+const CALL_ROW_BYTES: usize = 32;
+
 /// One function over kept columns.
+#[derive(Clone)]
 struct Call {
     function: WindowFunction,
     arguments: Vec<usize>,
@@ -120,6 +129,11 @@ pub(crate) struct WindowOperator {
     target: usize,
     finished: bool,
     chunk: Option<Chunk>,
+    /// A partition that memory does not hold, and whether all of it is there.
+    large: Option<Large>,
+    is_complete: bool,
+    /// Rows after a large partition.
+    pending: Option<Batch>,
     memory: Reservation,
 }
 
@@ -162,6 +176,9 @@ impl WindowOperator {
             target: CHUNK_ROWS,
             finished: false,
             chunk: None,
+            large: None,
+            is_complete: false,
+            pending: None,
             memory: site.reservation(),
         })
     }
@@ -169,10 +186,27 @@ impl WindowOperator {
     fn take(&mut self, batch: &Batch) -> Result<()> {
         let mut columns = batch.columns.clone();
         columns.extend(self.extra.evaluate(batch)?);
-        let batch = Batch::new(columns, batch.rows);
+        self.keep(Batch::new(columns, batch.rows))
+    }
+
+    /// Keeps rows with all columns that the functions need.
+    fn keep(&mut self, batch: Batch) -> Result<()> {
         let mut new = vec![false; batch.rows];
         new[0] = self.last.is_none();
         mark_changes(&batch, self.last.as_ref(), &self.partition, &mut new);
+        if let Some(large) = &mut self.large {
+            let Some(end) = new.iter().position(|new| *new) else {
+                large.push(&batch, &self.memory)?;
+                self.last = Some(batch);
+                return Ok(());
+            };
+            if end > 0 {
+                large.push(&batch.gather(&(0..end as u32).collect::<Vec<u32>>()), &self.memory)?;
+            }
+            self.pending = Some(batch.gather(&(end as u32..batch.rows as u32).collect::<Vec<u32>>()));
+            (self.is_complete, self.last) = (true, None);
+            return Ok(());
+        }
         let first = self.store.rows() as u32;
         let starts = |new: &[bool]| -> Vec<u32> {
             (0..new.len() as u32).filter(|row| new[*row as usize]).map(|row| first + row).collect()
@@ -182,7 +216,52 @@ impl WindowOperator {
         self.starts.peers.extend(starts(&new));
         self.store.append(&batch, None)?;
         self.last = Some(batch);
-        self.memory.resize(self.store.memory_bytes() + self.starts.peers.capacity() * 4)
+        let rows = self.store.rows();
+        let bytes = self.store.memory_bytes() + self.starts.peers.capacity() * 4 + self.working_bytes(rows);
+        if self.memory.try_resize(bytes) {
+            return if rows >= self.target { self.cut() } else { Ok(()) };
+        }
+        self.memory.temp(bytes)?;
+        self.memory.force(bytes);
+        // Complete partitions first; one that is not goes to temporary space.
+        if self.starts.partitions.last().is_some_and(|start| *start > 0) { self.cut() } else { self.set_aside() }
+    }
+
+    /// Bytes that computing the functions of so many rows takes beside them.
+    const fn working_bytes(&self, rows: usize) -> usize {
+        rows * (size_of::<u32>() + self.calls.len() * CALL_ROW_BYTES)
+    }
+
+    /// Moves the one partition kept to temporary space.
+    fn set_aside(&mut self) -> Result<()> {
+        let mut store = std::mem::replace(&mut self.store, ColumnStore::new(&self.kept.types));
+        store.freeze();
+        self.starts = Starts::default();
+        let mut large = Large::new();
+        for start in (0..store.rows()).step_by(BATCH_ROWS) {
+            let rows: Vec<u32> = (start as u32..(start + BATCH_ROWS).min(store.rows()) as u32).collect();
+            large.push(&store.gather(&rows), &self.memory)?;
+        }
+        self.memory.force(0);
+        (self.large, self.is_complete) = (Some(large), false);
+        Ok(())
+    }
+
+    /// Goes on with a large partition that is complete.
+    fn advance_large(&mut self, mut large: Large) -> Result<Step> {
+        let site =
+            PassSite { types: &self.kept.types, width: self.kept.width, order: &self.order, runtime: &self.runtime };
+        let (batch, more) = large.advance(&self.calls, &site, &mut self.memory)?;
+        if more {
+            self.large = Some(large);
+        } else {
+            self.memory.force(0);
+            self.target = CHUNK_ROWS;
+            if let Some(pending) = self.pending.take() {
+                self.keep(pending)?;
+            }
+        }
+        Ok(batch.map_or(Step::Working, Step::Batch))
     }
 
     /// Takes the complete partitions out of the store, if there are any.
@@ -235,8 +314,8 @@ impl Operator for WindowOperator {
             if let Some(call) = self.calls.get(chunk.results.len()) {
                 let result = chunk.compute(call, &self.runtime, &self.memory)?;
                 chunk.results.push(result);
-                let results: usize = chunk.results.iter().map(vector_bytes).sum();
-                self.memory.resize(self.store.memory_bytes() + chunk.memory_bytes() + results)?;
+                let bytes = self.store.memory_bytes() + chunk.memory_bytes() + self.working_bytes(chunk.rows);
+                self.memory.force(bytes);
                 self.chunk = Some(chunk);
                 return Ok(Step::Working);
             }
@@ -246,19 +325,19 @@ impl Operator for WindowOperator {
             }
             return Ok(Step::Batch(batch));
         }
+        if self.is_complete
+            && let Some(large) = self.large.take()
+        {
+            return self.advance_large(large);
+        }
         if self.finished {
             return Ok(Step::Finished);
         }
         match self.input.next()? {
-            Step::Batch(batch) => {
-                self.take(&batch)?;
-                if self.store.rows() >= self.target {
-                    self.cut()?;
-                }
-            }
+            Step::Batch(batch) => self.take(&batch)?,
             Step::Working => {}
             Step::Finished => {
-                self.finished = true;
+                (self.finished, self.is_complete) = (true, true);
                 if self.store.rows() > 0 {
                     self.cut()?;
                 }
@@ -332,27 +411,5 @@ fn mark_changes(batch: &Batch, before: Option<&Batch>, columns: &[usize], change
         for (row, changed) in changed.iter_mut().enumerate().skip(1) {
             *changed |= differs(vector, row - 1, vector, row);
         }
-    }
-}
-
-/// Whether two values are distinct; NULL is not distinct from NULL.
-fn differs(a: &Vector, x: usize, b: &Vector, y: usize) -> bool {
-    match (a.is_valid(x), b.is_valid(y)) {
-        (true, true) => {}
-        (a, b) => return a != b,
-    }
-    match (&a.data, &b.data) {
-        (Data::Boolean(a), Data::Boolean(b)) => a[x] != b[y],
-        (Data::Int32(a), Data::Int32(b)) => a[x] != b[y],
-        (Data::Int64(a), Data::Int64(b)) => a[x] != b[y],
-        (Data::Int128(a), Data::Int128(b)) => a[x] != b[y],
-        (Data::Int64(a), Data::Int128(b)) => i128::from(a[x]) != b[y],
-        (Data::Int128(a), Data::Int64(b)) => a[x] != i128::from(b[y]),
-        (Data::Double(a), Data::Double(b)) => super::keys::double_word(a[x]) != super::keys::double_word(b[y]),
-        (Data::Text(a), Data::Text(b)) => a.bytes(x) != b.bytes(y),
-        (Data::Interval(a), Data::Interval(b)) => {
-            super::keys::interval_micros(a[x]) != super::keys::interval_micros(b[y])
-        }
-        _ => true,
     }
 }

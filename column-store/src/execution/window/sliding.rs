@@ -15,6 +15,7 @@ use crate::execution::sort::{SortedBy, compare_values_of};
 use crate::expression::{Runtime, error};
 use crate::vector::{BATCH_ROWS, Batch, Data, Vector};
 use gingham_plan::{AggregateCall, AggregateFunction, Expr, SortKey};
+use gingham_types::SqlType;
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -68,19 +69,13 @@ pub(super) fn aggregate(
     Ok(Vector { data, validity: Some(valid) })
 }
 
-/// One group a partition.
-fn whole(
-    chunk: &Chunk,
-    call: &Call,
-    function: AggregateFunction,
-    runtime: &Runtime,
-    memory: &Reservation,
-) -> Result<Vector> {
+/// A call as an aggregate over some of the kept columns, whose numbers are the second part.
+pub(super) fn as_aggregate(call: &Call, function: AggregateFunction, types: &[SqlType]) -> (AggregateCall, Vec<usize>) {
     let keys = call.order.iter().map(|key| key.column);
     let wanted: Vec<usize> = call.arguments.iter().chain(&call.filter).copied().chain(keys).collect();
     let place = |column: usize| {
         let at = wanted.iter().position(|own| *own == column).unwrap_or(0);
-        Expr::column(at, chunk.types[column])
+        Expr::column(at, types[column])
     };
     let order =
         |key: &SortedBy| SortKey { expr: place(key.column), descending: key.descending, nulls_first: key.nulls_first };
@@ -93,6 +88,18 @@ fn whole(
         order: call.order.iter().map(order).collect(),
         ty: call.ty,
     };
+    (aggregate, wanted)
+}
+
+/// One group a partition.
+fn whole(
+    chunk: &Chunk,
+    call: &Call,
+    function: AggregateFunction,
+    runtime: &Runtime,
+    memory: &Reservation,
+) -> Result<Vector> {
+    let (aggregate, wanted) = as_aggregate(call, function, &chunk.types);
     let mut accumulators = Accumulators::new(&[aggregate], runtime)?;
     let mut number_of = vec![0u32; chunk.rows];
     chunk.each_partition(|number, rows| number_of[rows].fill(number as u32));
@@ -103,8 +110,8 @@ fn whole(
         let columns = wanted.iter().map(|column| Arc::new(chunk.store.columns[*column].gather(&rows))).collect();
         accumulators.update(&Batch::new(columns, rows.len()), Groups::Numbers(&number_of[start..end]), memory)?;
     }
-    accumulators.complete()?;
-    let mut results = accumulators.finish(0..chunk.partitions.len() - 1)?;
+    accumulators.complete(memory)?;
+    let mut results = accumulators.finish(0..chunk.partitions.len() - 1, memory)?;
     results
         .pop()
         .map(|result| result.gather(&number_of))
@@ -204,10 +211,10 @@ fn extremes(chunk: &Chunk, call: &Call, pieces: &[Piece], counted: Option<&[bool
 }
 
 /// A sum in the first place; or count, mean and sum of squared differences from it.
-type State = [f64; 3];
+pub(super) type State = [f64; 3];
 
 /// The state of the rows of both.
-fn combine(a: State, b: State, moments: bool) -> State {
+pub(super) fn combine(a: State, b: State, moments: bool) -> State {
     if !moments {
         return [a[0] + b[0], 0.0, 0.0];
     }

@@ -15,6 +15,8 @@ mod profile;
 mod progress;
 #[cfg(feature = "engine")]
 mod report;
+#[cfg(feature = "engine")]
+mod resident;
 
 use arguments::Arguments;
 use clap::Parser as _;

@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::engine::Gingham;
 use crate::progress;
 use crate::report::{Outcome, Report};
+use crate::resident;
 use gingham_tpch::{Answer, Error, Loaded, QueryNumber, load, run_query};
 use std::process::ExitCode;
 
@@ -19,11 +20,21 @@ pub(crate) fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     target.set_route(arguments.route)?;
 
-    let mut report = Report { layout, route: arguments.route, loaded, checked: arguments.check, outcomes: Vec::new() };
+    let mut report = Report {
+        layout,
+        route: arguments.route,
+        loaded,
+        load_peak_mib: resident::peak_mib(),
+        checked: arguments.check,
+        outcomes: Vec::new(),
+    };
     println!("{}\n{}", report.load_text(), Report::heading().trim_end());
     for (query, answer) in questions {
+        resident::reset();
+        let spilled_before = target.spilled_bytes();
         let result = run_query(&mut target, query, layout.scale, arguments.repeat.into(), answer.as_ref());
-        let outcome = Outcome { query, result };
+        let spilled_bytes = target.spilled_bytes() - spilled_before;
+        let outcome = Outcome { query, result, peak_mib: resident::peak_mib(), spilled_bytes };
         print!("{}", Report::line(&outcome, arguments.check));
         report.outcomes.push(outcome);
     }

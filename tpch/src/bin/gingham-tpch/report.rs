@@ -16,6 +16,10 @@ pub(crate) struct Outcome {
     pub(crate) query: QueryNumber,
     /// Its figures, or what is wrong.
     pub(crate) result: Result<QueryRun, Error>,
+    /// The most memory that the process had meanwhile.
+    pub(crate) peak_mib: Option<u64>,
+    /// Bytes that its runs wrote to temporary space.
+    pub(crate) spilled_bytes: u64,
 }
 
 /// Everything about a run.
@@ -26,6 +30,8 @@ pub(crate) struct Report {
     pub(crate) route: Route,
     /// How loading went.
     pub(crate) loaded: Loaded,
+    /// The most memory that the process had until then.
+    pub(crate) load_peak_mib: Option<u64>,
     /// Whether results were compared with answers.
     pub(crate) checked: bool,
     /// The queries in the order run.
@@ -55,6 +61,7 @@ impl Report {
                     let cells = [load.table.name(), &load.rows.to_string(), &times[0], &times[1]];
                     push_line(&mut text, &cells, "");
                 }
+                push_line(&mut text, &["resident", &format!("{} MiB", mebibytes(self.load_peak_mib))], "");
             }
         }
         text
@@ -63,7 +70,7 @@ impl Report {
     /// The heading of the table of queries.
     pub(crate) fn heading() -> String {
         let mut text = String::new();
-        push_line(&mut text, &["query", "rows", "cold ms", "warm ms"], "");
+        push_line(&mut text, &["query", "rows", "cold ms", "warm ms", "peak MiB", "spilled MiB"], "");
         text
     }
 
@@ -74,16 +81,18 @@ impl Report {
         match &outcome.result {
             Ok(run) => {
                 let warm = run.warm_median().map_or_else(|| "-".to_owned(), milliseconds);
-                let cells = [query, run.rows.to_string(), milliseconds(run.cold), warm];
+                let spilled = outcome.spilled_bytes.div_ceil(1 << 20).to_string();
+                let cells =
+                    [query, run.rows.to_string(), milliseconds(run.cold), warm, mebibytes(outcome.peak_mib), spilled];
                 push_line(&mut text, &cells, if checked { "ok" } else { "not checked" });
             }
             Err(Error::Difference { difference, .. }) => {
-                push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("DIFFERENCE: {difference}"));
+                push_line(&mut text, &[query.as_str(), "-", "-", "-", "-", "-"], &format!("DIFFERENCE: {difference}"));
             }
             Err(Error::Target { message, .. }) => {
-                push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("ERROR: {message}"));
+                push_line(&mut text, &[query.as_str(), "-", "-", "-", "-", "-"], &format!("ERROR: {message}"));
             }
-            Err(error) => push_line(&mut text, &[query.as_str(), "-", "-", "-"], &format!("ERROR: {error}")),
+            Err(error) => push_line(&mut text, &[query.as_str(), "-", "-", "-", "-", "-"], &format!("ERROR: {error}")),
         }
         text
     }
@@ -99,6 +108,8 @@ impl Report {
         if let Some(mean) = geometric_mean_ms(&runs) {
             push_line(&mut text, &["geomean", "", "", &format!("{mean:.2}")], "");
         }
+        let peak = self.outcomes.iter().filter_map(|outcome| outcome.peak_mib).max();
+        push_line(&mut text, &["peak", "", "", "", &mebibytes(peak)], "");
         let _ = write!(text, "\ntpch: {} passed, {} failed\n", self.successes(), self.failures());
         text
     }
@@ -124,6 +135,7 @@ impl Report {
             "route": self.route.to_string(),
             "checked": self.checked,
             "load": loads,
+            "load_peak_mib": self.load_peak_mib,
             "queries": self.outcomes.iter().map(query_document).collect::<Vec<_>>(),
         })
     }
@@ -147,6 +159,8 @@ fn query_document(outcome: &Outcome) -> Value {
             "cold_ms": number_ms(run.cold),
             "warm_ms": run.warm.iter().map(|warm| number_ms(*warm)).collect::<Vec<_>>(),
             "warm_median_ms": run.warm_median().map(number_ms),
+            "peak_mib": outcome.peak_mib,
+            "spilled_bytes": outcome.spilled_bytes,
         }),
         Err(error) => json!({"query": query, "error": error.to_string()}),
     }
@@ -162,6 +176,10 @@ fn geometric_mean_ms(runs: &[&QueryRun]) -> Option<f64> {
 fn number_ms(elapsed: Duration) -> f64 {
     // To the microsecond: what is beyond it is noise.
     (elapsed.as_secs_f64() * 1e6).round() / 1e3
+}
+
+fn mebibytes(amount: Option<u64>) -> String {
+    amount.map_or_else(|| "-".to_owned(), |mib| mib.to_string())
 }
 
 fn milliseconds(elapsed: Duration) -> String {
