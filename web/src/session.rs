@@ -17,7 +17,7 @@ use web_sys::FileSystemSyncAccessHandle;
 
 /// Memory of all caches together by default: a browser tab is not alone on its device.
 const PAGE_CACHE_BYTES: usize = 64 << 20;
-const CHUNK_CACHE_BYTES: usize = 256 << 20;
+const CHUNK_CACHE_BYTES: usize = 240 << 20;
 
 thread_local! {
     static SESSIONS_OPENED: Cell<u32> = const { Cell::new(0) };
