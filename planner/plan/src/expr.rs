@@ -42,8 +42,6 @@ pub enum Expr {
         /// Its type.
         ty: SqlType,
     },
-    /// When the statement began, in UTC: a TIMESTAMP, the same all through it.
-    Now,
     /// The single value of an uncorrelated scalar subquery: `Query::subqueries[index]`.
     Subquery {
         /// Position in the list.
@@ -123,6 +121,9 @@ pub enum Expr {
         /// Result type.
         ty: SqlType,
     },
+    // Last: files hold expressions, in which a variant is its number.
+    /// When the statement began, in UTC: a TIMESTAMP, the same all through it.
+    Now,
 }
 
 /// Binary operators and the operand types they arrive with.
