@@ -62,6 +62,22 @@ mod tests {
         (1..levels).fold(leaf, |expr, _| Expr::Not(Box::new(expr)))
     }
 
+    /// A file's CHECK would be another expression.
+    #[test]
+    fn variants_keep_their_numbers() {
+        let leaf = || Box::new(Expr::column(0, SqlType::Boolean));
+        let numbered = [
+            (0, Expr::column(3, SqlType::Integer)),
+            (1, nested(1)),
+            (5, Expr::boolean(crate::BinaryOp::And, *leaf(), *leaf())),
+            (6, Expr::Not(leaf())),
+            (8, Expr::IsNull { expr: leaf(), negated: true }),
+        ];
+        for (number, expr) in numbered {
+            assert_eq!(to_bytes(&expr).expect("plain data serializes")[0], number, "{expr:?}");
+        }
+    }
+
     #[test]
     fn an_expression_has_a_depth() {
         let deepest = nested(EXPR_DEPTH_MAX);
