@@ -5,8 +5,7 @@
 
 use crate::arguments::Arguments;
 use crate::engine::Gingham;
-use crate::progress;
-use gingham_tpch::{Error, Loaded, QueryNumber, ResultSet, SqlTarget as _, load};
+use gingham_tpch::{Error, QueryNumber, ResultSet, SqlTarget as _};
 use gingham_types::Value;
 use serde_json::{Value as Json, json};
 use std::io::{self, BufRead as _, Write as _};
@@ -17,12 +16,7 @@ use std::time::Instant;
 /// Loads, then answers until the input ends.
 pub(crate) fn converse(arguments: &Arguments) -> Result<ExitCode, Error> {
     let layout = arguments.layout();
-    let mut target = Gingham::open(arguments.db.as_deref(), arguments.memory)?;
-    if matches!(load(&mut target, layout, progress::printer())?, Loaded::Now(_)) {
-        target.checkpoint()?;
-    }
-    progress::clear();
-    target.set_route(arguments.route)?;
+    let (mut target, _) = Gingham::loaded(arguments)?;
     say(&json!({"ready": true}))?;
     for line in io::stdin().lock().lines() {
         let line = line.map_err(stream_failed)?;

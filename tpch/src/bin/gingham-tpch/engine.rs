@@ -1,9 +1,10 @@
 //! Gingham behind the interface that this crate drives.
 
-use crate::arguments::Route;
+use crate::arguments::{Arguments, Route};
+use crate::progress;
 use arrow_array::RecordBatch;
 use gingham::{Connection, Database, Options};
-use gingham_tpch::{Error, ResultSet, SqlTarget};
+use gingham_tpch::{Error, Loaded, ResultSet, SqlTarget, load};
 use std::path::Path;
 
 /// A connection to the database under test.
@@ -13,11 +14,27 @@ pub(crate) struct Gingham {
 }
 
 impl Gingham {
+    /// Opens the database that the command line names, fills it where it is empty, and has
+    /// it take the route asked for.
+    ///
+    /// # Errors
+    /// [`Error::Target`] with the database's words, and what loading fails with.
+    pub(crate) fn loaded(arguments: &Arguments) -> Result<(Self, Loaded), Error> {
+        let mut target = Self::open(arguments.db.as_deref(), arguments.memory)?;
+        let loaded = load(&mut target, arguments.layout(), progress::printer())?;
+        progress::clear();
+        if matches!(loaded, Loaded::Now(_)) {
+            target.checkpoint()?;
+        }
+        target.set_route(arguments.route)?;
+        Ok((target, loaded))
+    }
+
     /// Opens the database in a file, or a new one in memory, with so much memory.
     ///
     /// # Errors
     /// [`Error::Target`] with the database's words.
-    pub(crate) fn open(path: Option<&Path>, memory_bytes_max: Option<u64>) -> Result<Self, Error> {
+    fn open(path: Option<&Path>, memory_bytes_max: Option<u64>) -> Result<Self, Error> {
         let mut options = Options::default();
         options.memory_bytes_max = memory_bytes_max.unwrap_or(options.memory_bytes_max);
         let database = match path {
@@ -36,7 +53,7 @@ impl Gingham {
     ///
     /// # Errors
     /// [`Error::Target`] if the setting is refused.
-    pub(crate) fn set_route(&mut self, route: Route) -> Result<(), Error> {
+    fn set_route(&mut self, route: Route) -> Result<(), Error> {
         let sql = format!("SET route = '{route}'");
         self.execute(&sql).map(|_| ()).map_err(|message| Error::Target { doing: sql, message })
     }
@@ -45,7 +62,7 @@ impl Gingham {
     ///
     /// # Errors
     /// [`Error::Target`] if that fails.
-    pub(crate) fn checkpoint(&self) -> Result<(), Error> {
+    fn checkpoint(&self) -> Result<(), Error> {
         let failed = |error| Error::Target { doing: "checkpoint".to_owned(), message: words(&error) };
         self.database.checkpoint().map_err(failed)
     }

@@ -2,23 +2,16 @@
 
 use crate::arguments::Arguments;
 use crate::engine::Gingham;
-use crate::progress;
 use crate::report::{Outcome, Report};
 use crate::resident;
-use gingham_tpch::{Answer, Error, Loaded, QueryNumber, load, run_query};
+use gingham_tpch::{Answer, Error, QueryNumber, run_query};
 use std::process::ExitCode;
 
 /// Loads, runs and reports. A query that fails does not keep the others from running.
 pub(crate) fn measure(arguments: &Arguments) -> Result<ExitCode, Error> {
     let questions = questions(arguments)?;
     let layout = arguments.layout();
-    let mut target = Gingham::open(arguments.db.as_deref(), arguments.memory)?;
-    let loaded = load(&mut target, layout, progress::printer())?;
-    progress::clear();
-    if matches!(loaded, Loaded::Now(_)) {
-        target.checkpoint()?;
-    }
-    target.set_route(arguments.route)?;
+    let (mut target, loaded) = Gingham::loaded(arguments)?;
 
     let mut report = Report {
         layout,

@@ -3,9 +3,8 @@
 
 use crate::arguments::Arguments;
 use crate::engine::Gingham;
-use crate::progress;
 use crate::report::NOTICE;
-use gingham_tpch::{Error, Loaded, QueryNumber, SqlTarget as _, load};
+use gingham_tpch::{Error, QueryNumber, SqlTarget as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -33,12 +32,7 @@ struct Operator {
 /// Loads, runs every query, and prints both tables.
 pub(crate) fn profile(arguments: &Arguments) -> Result<ExitCode, Error> {
     let layout = arguments.layout();
-    let mut target = Gingham::open(arguments.db.as_deref(), arguments.memory)?;
-    if matches!(load(&mut target, layout, progress::printer())?, Loaded::Now(_)) {
-        target.checkpoint()?;
-    }
-    progress::clear();
-    target.set_route(arguments.route)?;
+    let (mut target, _) = Gingham::loaded(arguments)?;
     println!("{layout}, route {}, native\n{NOTICE}\n", arguments.route);
     let (mut operators, mut plannings) = (Vec::new(), Vec::new());
     for query in arguments.queries() {
