@@ -173,6 +173,87 @@ fn the_temporary_file_goes_with_the_database_and_crashes_leave_none() {
 }
 
 /// A file system in memory of which the temporary file can have only so many bytes.
+/// Changes of so many rows that they are made in several turns; `n` is indexed, `u` unique.
+const CHANGES: [&str; 11] = [
+    "UPDATE t SET k = k + 1",
+    "UPDATE t SET u = 36000 - u",
+    "UPDATE t SET n = n + 1 WHERE n >= 100",
+    "UPDATE t SET n = n + 1, u = u + 50000 WHERE n > 0",
+    "UPDATE t SET k = 2 * k, v = v || '!' WHERE u % 3 > 0 AND k > 9000",
+    "UPDATE t SET v = upper(v), b = NULL",
+    "ALTER TABLE t ADD COLUMN z TEXT DEFAULT 'a text that every row gets'",
+    "DELETE FROM t WHERE k % 2 = 0",
+    "ALTER TABLE t DROP COLUMN b",
+    "UPDATE t SET n = n - 1 WHERE EXISTS (SELECT 1 FROM t AS o WHERE o.u = t.n)",
+    "DELETE FROM t",
+];
+
+const TABLES: [&str; 4] = [
+    "CREATE TABLE t (k BIGINT, v TEXT, n INTEGER, u INTEGER, b DOUBLE) WITH (storage = 'column')",
+    "CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT, n INTEGER, u INTEGER UNIQUE, b DOUBLE) WITH (storage = 'column')",
+    "CREATE TABLE t (k BIGINT, v TEXT, n INTEGER, u INTEGER UNIQUE, b DOUBLE) WITH (storage = 'row')",
+    "CREATE TABLE t (k BIGINT PRIMARY KEY, v TEXT NOT NULL, n INTEGER, u INTEGER UNIQUE, b DOUBLE, CHECK (u >= 0))",
+];
+
+#[test]
+fn changes_of_many_rows_are_the_same_in_little_memory() {
+    for (number, table) in TABLES.iter().enumerate() {
+        let (large, small) = (Database::memory(options(1 << 30)), Database::memory(options(3 << 20)));
+        let databases = [large.expect("opens"), small.expect("opens")];
+        for database in &databases {
+            let mut connection = database.connect();
+            connection.execute(table, &[]).expect("creates");
+            if number != 0 {
+                connection.execute("CREATE INDEX t_n ON t (n)", &[]).expect("creates");
+            }
+            let fill = "INSERT INTO t SELECT i, 'a text with the number ' || i, i % 5000, i, i / 4.0 \
+                FROM generate_series(1, 36000) AS g(i)";
+            connection.execute(fill, &[]).expect("inserts");
+        }
+        for sql in CHANGES {
+            let spilled = databases[1].temporary_bytes().0;
+            let mut found = databases.iter().map(|database| {
+                let mut connection = database.connect();
+                let changes = connection.execute(sql, &[]).unwrap_or_else(|e| panic!("{table}: {sql}: {e}")).changes();
+                assert_eq!(
+                    rows(&mut connection, "PRAGMA integrity_check").expect("runs"),
+                    [[Value::Text("ok".into())]]
+                );
+                (changes, rows(&mut connection, "SELECT * FROM t ORDER BY k").expect("runs"))
+            });
+            let (large, small) = (found.next(), found.next());
+            assert!(large == small, "{table}: {sql}");
+            if sql.contains("ADD COLUMN") {
+                assert!(databases[1].temporary_bytes().0 > spilled, "{table}: {sql} spills");
+            }
+        }
+    }
+}
+
+#[test]
+fn row_groups_without_rows_give_their_space_back() {
+    let vfs = MemoryVfs::new();
+    let database = Database::open_with(Arc::new(vfs.clone()), "dead.db", options(64 << 20)).expect("opens");
+    fill(&database, 60_000);
+    let mut connection = database.connect();
+    let bytes = || {
+        database.checkpoint().expect("checkpoint");
+        database.checkpoint().expect("checkpoint");
+        vfs.bytes("dead.db").expect("bytes").len()
+    };
+    let full = bytes();
+    for round in 0..5 {
+        let changes = connection.execute("UPDATE t SET k = k + 1", &[]).expect("updates").changes();
+        assert_eq!((round, changes), (round, 60_000));
+    }
+    assert!(bytes() < 3 * full, "{} bytes of {full} after five updates of every row", bytes());
+    connection.execute("DELETE FROM t", &[]).expect("deletes");
+    assert!(bytes() < full, "{} bytes of {full} without a row", bytes());
+    assert_eq!(rows(&mut connection, "PRAGMA integrity_check").expect("runs"), [[Value::Text("ok".into())]]);
+    connection.execute("INSERT INTO t VALUES (1, 'one')", &[]).expect("inserts");
+    assert_eq!(rows(&mut connection, "SELECT * FROM t").expect("reads").len(), 1);
+}
+
 struct SmallVfs(MemoryVfs, Arc<AtomicU64>);
 struct SmallFile(Box<dyn VfsFile>, Option<Arc<AtomicU64>>);
 

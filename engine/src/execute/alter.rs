@@ -1,11 +1,15 @@
 //! ALTER TABLE.
 
-use super::definition::{exists, read_all};
+use super::definition::exists;
+use crate::access::full_scan;
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Schema, Table, TableRecord};
 use crate::statement::Rows;
 use crate::table::Writer;
+use gingham_column_store::execution::RowBuffer;
+use gingham_column_store::source::{Step, Tables};
+use gingham_column_store::vector::{Batch, Vector};
 use gingham_plan::{AlterTable, Alteration, CheckInfo, ColumnInfo, Expr, Generated, SqlError, StoredExpr};
 use gingham_types::Value;
 use std::sync::Arc;
@@ -50,17 +54,21 @@ fn add_column(
         Some(default) => connection.shared.default_value(default)?,
         None => Value::Null,
     };
-    let mut rows = read_all(connection, table)?;
+    let kept: Vec<usize> = (0..table.record.columns.len()).collect();
+    let rows = read_all(connection, table, |batch| {
+        let mut columns = batch.project(&kept).columns;
+        columns.push(Arc::new(Vector::constant(&value, column.ty, batch.rows)));
+        Batch::new(columns, batch.rows)
+    })?;
     let mut record = table.record.clone();
     record.columns.push(column.clone());
     record.checks.extend_from_slice(checks);
-    rows.iter_mut().for_each(|(_, row)| row.push(value.clone()));
     rebuild(connection, table, record, rows, |_, _| Ok(()))
 }
 
 fn drop_column(connection: &mut Connection, table: &Arc<Table>, dropped: usize) -> Result<()> {
-    let mut rows = read_all(connection, table)?;
-    rows.iter_mut().for_each(|(_, row)| drop(row.remove(dropped)));
+    let kept: Vec<usize> = (0..table.record.columns.len()).filter(|column| *column != dropped).collect();
+    let rows = read_all(connection, table, |batch| batch.project(&kept))?;
     let mut record = table.record.clone();
     record.columns.remove(dropped);
     let after = |ordinal: &mut usize| *ordinal -= usize::from(*ordinal > dropped);
@@ -110,12 +118,28 @@ fn move_columns(stored: &mut StoredExpr, dropped: usize) {
     });
 }
 
+/// Every row of a table, batch by batch as `change` makes them, in temporary space where
+/// they are too many.
+fn read_all(connection: &mut Connection, table: &Table, mut change: impl FnMut(&Batch) -> Batch) -> Result<RowBuffer> {
+    connection.finish_loads_if_writing()?;
+    let mut rows = RowBuffer::new(&connection.shared.budget());
+    let access = connection.table_access()?;
+    let mut source = access.open(&full_scan(table), &[])?;
+    loop {
+        match source.next()? {
+            Step::Batch(batch) => rows.push(change(&batch))?,
+            Step::Working => {}
+            Step::Finished => return Ok(rows),
+        }
+    }
+}
+
 /// Writes a table's rows anew under another record. `others` changes further records.
 fn rebuild(
     connection: &mut Connection,
     table: &Arc<Table>,
     record: TableRecord,
-    rows: Vec<(Vec<u8>, Vec<Value>)>,
+    mut rows: RowBuffer,
     others: impl FnOnce(&mut Schema, &mut Writer<'_>) -> Result<()>,
 ) -> Result<()> {
     connection.with_schema(|schema, writer| {
@@ -123,7 +147,6 @@ fn rebuild(
         writer.clear_rows(table)?;
         others(schema, writer)?;
         let table = schema.put_table(writer.transaction, record)?;
-        let rows: Vec<Vec<Value>> = rows.into_iter().map(|(_, row)| row).collect();
-        writer.refill(&table, &rows)
+        writer.refill(&table, &mut rows)
     })
 }

@@ -211,7 +211,7 @@ pub(crate) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
 }
 
 /// Every row of a table with its locator.
-pub(super) fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
+fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
     connection.finish_loads_if_writing()?;
     let types = table.row_layout.types();
     let access = connection.table_access()?;

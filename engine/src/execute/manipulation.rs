@@ -5,13 +5,18 @@ use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use crate::statement::Rows;
-use crate::table::{Insertion, Writer, duplicate_key};
+use crate::table::{Changes, Insertion, Writer, duplicate_key, locator};
 use gingham_column_store::expression::{Runtime, batch_from_rows, evaluate_row_with};
 use gingham_column_store::vector::Batch;
-use gingham_plan::{Conflict, Delete, Expr, Insert, OutputColumn, SqlError, Storage, TableId, Update};
+use gingham_plan::{
+    Conflict, Delete, Expr, Insert, JoinKind, Node, OutputColumn, Query, SqlError, Storage, TableId, Update,
+};
 use gingham_types::{SqlType, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Fewer rows of a column table are replaced one by one: those that wait in its delta stay there.
+const REPLACED_ROWS_MIN: usize = 1024;
 
 fn table_of(connection: &Connection, id: TableId) -> Result<Arc<Table>> {
     connection
@@ -23,14 +28,6 @@ fn table_of(connection: &Connection, id: TableId) -> Result<Arc<Table>> {
 
 fn values(batch: &Batch, types: &[SqlType], row: usize) -> Vec<Value> {
     batch.columns.iter().zip(types).map(|(column, ty)| column.value(row, *ty)).collect()
-}
-
-/// The locator in a source's last column.
-fn locator(batch: &Batch, row: usize) -> Result<Vec<u8>> {
-    match batch.columns.last().map(|column| column.value(row, SqlType::Blob)) {
-        Some(Value::Blob(bytes)) => Ok(bytes),
-        _ => Err(SqlError::internal("the plan's source has no row locator").into()),
-    }
 }
 
 /// What RETURNING gives for the rows changed.
@@ -139,50 +136,59 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
     let table = table_of(connection, update.table)?;
     let mut batches = query::collect(connection, &update.source, parameters)?;
     let types = table.row_layout.types();
-    // Without indexes nothing of a column table's old row is needed, and reading it is dear.
-    let is_alone = table.indexes.is_empty() && table.parents.is_empty() && table.children.is_empty();
-    let needs_old = table.record.storage != Storage::Column || !is_alone || table.generates;
-    let mut seen = HashSet::new();
-    let mut changes = Vec::new();
-    connection.with_writer(|writer| {
+    // Where nothing else has to change, nothing of a column table's old row is needed, and
+    // reading it is dear.
+    let needs_old = table.record.storage != Storage::Column || !table.stands_alone();
+    let returns = !update.returning.is_empty();
+    let mut once = Once::new(&update.source);
+    let mut changes = Changes::new(&connection.shared, returns);
+    let (count, new) = connection.with_writer(|writer| {
         while let Some(batch) = batches.take_next()? {
-            for row in 0..batch.rows {
+            if !needs_old && !returns && once.is_given && batch.rows >= REPLACED_ROWS_MIN {
+                changes.replace(writer, &table, &batch)?;
+                continue;
+            }
+            let old_rows = if needs_old { writer.read_rows(&table, &batch)? } else { vec![None; batch.rows] };
+            for (row, old) in old_rows.into_iter().enumerate() {
                 let locator = locator(&batch, row)?;
-                // A row that the source gives twice is changed once.
-                if !seen.insert(locator.clone()) {
+                if !once.is_first(locator) {
                     continue;
                 }
                 let new = values(&batch, types, row);
-                let old = if needs_old { writer.read_row(&table, &locator)? } else { Some(new.clone()) };
+                let old = if needs_old { old } else { Some(new.clone()) };
                 let Some(old) = old else { continue };
-                changes.push((locator, old, new));
+                changes.push((locator.to_vec(), old, new));
+                if changes.are_many() {
+                    changes.make(writer, &table)?;
+                }
             }
         }
-        writer.update(&table, &mut changes)
+        changes.finish(writer, &table)
     })?;
-    let new: Vec<Vec<Value>> = changes.into_iter().map(|(.., new)| new).collect();
-    returned(
-        &update.returning,
-        &new,
-        &Runtime::with_parameters(parameters.to_vec(), connection.shared.now()),
-        new.len() as u64,
-    )
+    let runtime = Runtime::with_parameters(parameters.to_vec(), connection.shared.now());
+    returned(&update.returning, &new, &runtime, count)
 }
 
 pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, delete.table)?;
     let mut batches = query::collect(connection, &delete.source, parameters)?;
     let types = table.row_layout.types();
-    let mut seen = HashSet::new();
+    let is_alone = table.record.storage == Storage::Column && table.stands_alone() && delete.returning.is_empty();
+    let mut once = Once::new(&delete.source);
     let mut old = Vec::new();
     let mut changes = 0;
     connection.with_writer(|writer| {
         while let Some(batch) = batches.take_next()? {
+            if is_alone && once.is_given {
+                writer.remove_alone(&table, &batch)?;
+                changes += batch.rows as u64;
+                continue;
+            }
             let mut rows = Vec::with_capacity(batch.rows);
             for row in 0..batch.rows {
                 let locator = locator(&batch, row)?;
-                if seen.insert(locator.clone()) {
-                    rows.push((locator, values(&batch, types, row)));
+                if once.is_first(locator) {
+                    rows.push((locator.to_vec(), values(&batch, types, row)));
                 }
             }
             writer.delete_all(&table, &rows)?;
@@ -191,7 +197,39 @@ pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &
                 old.extend(rows.into_iter().map(|(_, row)| row));
             }
         }
-        Ok(())
+        writer.free_dead_groups(&table, changes)
     })?;
     returned(&delete.returning, &old, &Runtime::with_parameters(parameters.to_vec(), connection.shared.now()), changes)
+}
+
+/// Tells apart the rows that a source gives more than once, which are changed once.
+struct Once {
+    /// Whether the source gives no row twice.
+    is_given: bool,
+    seen: HashSet<Vec<u8>>,
+}
+
+impl Once {
+    fn new(source: &Query) -> Self {
+        Self { is_given: gives_once(&source.root), seen: HashSet::new() }
+    }
+
+    fn is_first(&mut self, locator: &[u8]) -> bool {
+        self.is_given || self.seen.insert(locator.to_vec())
+    }
+}
+
+/// Whether a plan gives each row of the table it scans at most once.
+fn gives_once(node: &Node) -> bool {
+    match node {
+        Node::Scan(_) => true,
+        Node::Filter { input, .. }
+        | Node::Project { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. } => gives_once(input),
+        Node::Join(join) => {
+            matches!(join.kind, JoinKind::Semi | JoinKind::Anti | JoinKind::Mark) && gives_once(&join.left)
+        }
+        _ => false,
+    }
 }

@@ -130,6 +130,12 @@ impl Table {
         self.is_free(column) && !self.indexes.iter().any(|index| index.info.columns_read().contains(&column))
     }
 
+    /// Whether a row is all that a change of it touches: nothing is in an index, computed, or
+    /// referred to.
+    pub(crate) fn stands_alone(&self) -> bool {
+        self.indexes.is_empty() && self.parents.is_empty() && self.children.is_empty() && !self.generates
+    }
+
     /// As [`Table::is_plain`], but that the column may be in indexes over columns whose
     /// values may repeat.
     pub(crate) fn is_free(&self, column: usize) -> bool {

@@ -4,6 +4,7 @@
 //! is deleted by putting its row id into the marks tree; rows inserted one by one wait
 //! in the row tree (the delta) until a bulk load or a refresh writes them.
 
+use super::strings::Strings;
 use super::{duplicate_key, group_of, index, row_id_key, row_id_of};
 use crate::database::Shared;
 use crate::error::{Error, Result};
@@ -64,6 +65,55 @@ pub(super) fn free_groups(transaction: &mut Transaction, table: &Table) -> Resul
     }
     transaction.clear_tree(table.groups_tree())?;
     transaction.clear_tree(table.marks_tree())?;
+    Ok(())
+}
+
+/// Removes rows of a table without indexes.
+pub(super) fn remove_rows(transaction: &mut Transaction, table: &Table, locators: &Strings) -> Result<()> {
+    let order = locators.order();
+    let at = |position: usize| locators.get(order.as_ref().map_or(position, |order| order[position] as usize));
+    let Some(last) = locators.len().checked_sub(1) else { return Ok(()) };
+    // Rows of groups and rows of the delta lie apart: mostly there is nothing to look up.
+    let (lower, upper) = (Bound::Included(at(0)), Bound::Included(at(last)));
+    let has_delta = transaction.cursor(table.rows_tree(), lower, upper, Direction::Forward)?.next()?.is_some();
+    let (mut rows, mut marks) = (Vec::new(), Vec::new());
+    for locator in (0..=last).map(at) {
+        if has_delta && transaction.contains(table.rows_tree(), locator)? {
+            rows.push((locator, None));
+        } else {
+            marks.push((locator, Some(&[][..])));
+        }
+    }
+    transaction.apply(table.rows_tree(), &rows)?;
+    Ok(transaction.apply(table.marks_tree(), &marks)?)
+}
+
+/// Frees the row groups that have no row left, with their marks.
+pub(super) fn free_dead_groups(transaction: &mut Transaction, table: &Table) -> Result<()> {
+    let mut groups = Vec::new();
+    let mut cursor = transaction.cursor(table.groups_tree(), Bound::Unbounded, Bound::Unbounded, Direction::Forward)?;
+    while let Some((key, record)) = cursor.next()? {
+        let (extent, meta) = split_group(record)?;
+        groups.push((row_id_of(key)?, i64::from(RowGroupMeta::decode(meta)?.rows), extent));
+    }
+    drop(cursor);
+    for (first, rows, extent) in groups {
+        let (key, end) = (row_id_key(first), row_id_key(first + rows));
+        let (lower, upper) = (Bound::Included(&key[..]), Bound::Excluded(&end[..]));
+        let mut cursor = transaction.cursor(table.marks_tree(), lower, upper, Direction::Forward)?;
+        let mut marked = 0;
+        while cursor.next()?.is_some() {
+            marked += 1;
+        }
+        drop(cursor);
+        if marked == rows {
+            let marks: Vec<[u8; 8]> = (first..first + rows).map(row_id_key).collect();
+            let gone: Vec<(&[u8], Option<&[u8]>)> = marks.iter().map(|mark| (&mark[..], None)).collect();
+            transaction.apply(table.marks_tree(), &gone)?;
+            transaction.delete(table.groups_tree(), &key)?;
+            transaction.free_extent(&extent)?;
+        }
+    }
     Ok(())
 }
 
@@ -256,24 +306,61 @@ pub(crate) fn read_column_row(
     row_id: i64,
     columns: &[usize],
 ) -> Result<Option<Vec<Value>>> {
-    let key = row_id_key(row_id);
-    if read.contains(table.marks_tree(), &key)? {
-        return Ok(None);
-    }
-    let mut cursor = read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
-    let Some((first, record)) = cursor.next()? else { return Ok(None) };
-    let meta = group_of(shared, first, record)?;
-    let position = row_id - row_id_of(first)?;
-    let Some(position) = u32::try_from(position).ok().filter(|position| *position < meta.rows) else {
-        return Ok(None);
-    };
+    let mut found = None;
+    read_group_rows(read, shared, table, &[row_id_key(row_id)], columns, &mut |_, row| found = Some(row))?;
+    Ok(found)
+}
+
+/// As [`read_column_row`] for many rows: of each group at most once for neighbours in
+/// `locators`, however little the cache keeps. `put` gets the position of each row found.
+pub(super) fn read_group_rows(
+    read: &dyn Read,
+    shared: &Shared,
+    table: &Table,
+    locators: &[[u8; 8]],
+    columns: &[usize],
+    put: &mut dyn FnMut(usize, Vec<Value>),
+) -> Result<()> {
     let types = table.row_layout.types();
-    let batch = read_rows(&meta, &[position], types, columns, &Extents(read), &shared.chunks)?;
-    let mut row = vec![Value::Null; types.len()];
-    for (column, vector) in columns.iter().zip(&batch.columns) {
-        row[*column] = vector.value(0, types[*column]);
+    let mut order: Vec<usize> = (0..locators.len()).collect();
+    order.sort_by_key(|at| locators[*at]);
+    let mut rest = order.as_slice();
+    while let Some(first) = rest.first() {
+        let key = locators[*first];
+        let mut cursor =
+            read.cursor(table.groups_tree(), Bound::Unbounded, Bound::Included(&key), Direction::Reverse)?;
+        let Some((group, record)) = cursor.next()? else {
+            rest = &rest[1..];
+            continue;
+        };
+        let (meta, start) = (group_of(shared, group, record)?, row_id_of(group)?);
+        let position = |at: &usize| {
+            let position = row_id_of(&locators[*at]).ok()?.checked_sub(start)?;
+            u32::try_from(position).ok().filter(|position| *position < meta.rows)
+        };
+        let (mut rows, mut positions) = (Vec::new(), Vec::new());
+        let mut taken = 0;
+        while let Some(position) = rest.get(taken).and_then(position) {
+            if !read.contains(table.marks_tree(), &locators[rest[taken]])? {
+                rows.push(rest[taken]);
+                positions.push(position);
+            }
+            taken += 1;
+        }
+        rest = &rest[taken.max(1)..];
+        if rows.is_empty() {
+            continue;
+        }
+        let batch = read_rows(&meta, &positions, types, columns, &Extents(read), &shared.chunks)?;
+        for (position, at) in rows.into_iter().enumerate() {
+            let mut row = vec![Value::Null; types.len()];
+            for (column, vector) in columns.iter().zip(&batch.columns) {
+                row[*column] = vector.value(position, types[*column]);
+            }
+            put(at, row);
+        }
     }
-    Ok(Some(row))
+    Ok(())
 }
 
 /// The rows of a batch that satisfy constant-resolved filters, as the scan asks for them.

@@ -1,11 +1,11 @@
 //! Rows in bulk: straight into the row groups of a column table, else into the trees.
 
 use super::column::LoadSorter;
-use super::{ColumnLoad, Insertion, TableState, Writer, bulk, column, complete, duplicate_key, next_row_id};
+use super::{ColumnLoad, Insertion, Writer, bulk, column, complete, duplicate_key, next_row_id};
 use crate::error::Result;
 use crate::schema::Table;
 use arrow_array::RecordBatch;
-use gingham_column_store::execution::RowSorter;
+use gingham_column_store::execution::{BatchJoiner, RowBuffer, RowSorter};
 use gingham_column_store::expression::batch_from_rows;
 use gingham_column_store::vector::Batch;
 use gingham_plan::Storage;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Fewer rows than this wait in a column table's delta: a row group of them would cost
 /// more than it saves.
-const COLUMN_BULK_ROWS_MIN: usize = 1024;
+pub(super) const COLUMN_BULK_ROWS_MIN: usize = 1024;
 
 /// Rows that are completed and checked one by one before they become columns again.
 const CHECKED_ROWS: usize = 4096;
@@ -25,6 +25,21 @@ impl Table {
     fn looks_at_rows(&self) -> bool {
         self.generates || !self.record.checks.is_empty() || !self.parents.is_empty()
     }
+}
+
+/// Refuses rows that break NOT NULL or CHECK.
+pub(super) fn check_rows(table: &Table, batch: &Batch) -> Result<()> {
+    if table.record.checks.is_empty() && column::refuse_nulls(table, batch).is_ok() {
+        return Ok(());
+    }
+    let types = table.row_layout.types();
+    let mut row = Vec::with_capacity(types.len());
+    for position in 0..batch.rows {
+        row.clear();
+        row.extend(batch.columns.iter().zip(types).map(|(column, ty)| column.value(position, *ty)));
+        complete::check(table, &row)?;
+    }
+    Ok(())
 }
 
 impl Writer<'_> {
@@ -43,10 +58,7 @@ impl Writer<'_> {
         if table.looks_at_rows() || column::refuse_nulls(table, batch).is_err() {
             return self.insert_rows(table, batch);
         }
-        match bulk::insert_rows(self.transaction, table, batch, self.states.of(table.id()))? {
-            Some((Insertion::Conflict { index, .. }, row)) => Err(duplicate_key(table, index, &row).into()),
-            _ => Ok(()),
-        }
+        self.put_back(table, batch)
     }
 
     fn insert_rows(&mut self, table: &Table, batch: &Batch) -> Result<()> {
@@ -102,20 +114,37 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// 23502 and 23514 for rows that the table does not take any more.
-    pub(crate) fn refill(&mut self, table: &Arc<Table>, rows: &[Vec<Value>]) -> Result<()> {
-        let mut state = TableState::default();
-        for rows in rows.chunks(CHECKED_ROWS) {
-            rows.iter().try_for_each(|row| complete::check(table, row))?;
-            let batch = batch_from_rows(rows, table.row_layout.types())?;
-            if table.record.storage == Storage::Column {
-                self.load_columns(table, |load, transaction| load.append(transaction, &batch))?;
-            } else if let Some((Insertion::Conflict { index, .. }, row)) =
-                bulk::insert_rows(self.transaction, table, &batch, &mut state)?
-            {
-                return Err(duplicate_key(table, index, &row).into());
-            }
+    pub(crate) fn refill(&mut self, table: &Arc<Table>, rows: &mut RowBuffer) -> Result<()> {
+        while let Some(batch) = rows.take_next()? {
+            check_rows(table, &batch)?;
+            self.put_back(table, &batch)?;
         }
         Ok(())
+    }
+
+    /// Adds rows that a statement has taken out to change them, complete and checked.
+    ///
+    /// # Errors
+    /// 23505 for keys that exist; the caller rolls back the statement.
+    pub(crate) fn insert_moved(&mut self, table: &Arc<Table>, rows: &mut RowBuffer) -> Result<()> {
+        let mut joined = BatchJoiner::new(table.row_layout.types());
+        while let Some(batch) = rows.take_next()? {
+            if let Some(batch) = joined.push(batch)? {
+                self.put_back(table, &batch)?;
+            }
+        }
+        joined.finish().map_or(Ok(()), |batch| self.put_back(table, &batch))
+    }
+
+    fn put_back(&mut self, table: &Arc<Table>, batch: &Batch) -> Result<()> {
+        let is_loading = self.states.is_loading(table.id());
+        if table.record.storage == Storage::Column && (is_loading || batch.rows >= COLUMN_BULK_ROWS_MIN) {
+            return self.load_columns(table, |load, transaction| load.append(transaction, batch));
+        }
+        match bulk::insert_rows(self.transaction, table, batch, self.states.of(table.id()))? {
+            Some((Insertion::Conflict { index, .. }, row)) => Err(duplicate_key(table, index, &row).into()),
+            _ => Ok(()),
+        }
     }
 
     /// Adds rows of a column table that were its own before, in the order given.

@@ -5,6 +5,7 @@
 //! table without one and of every column table.
 
 mod bulk;
+mod changes;
 mod column;
 mod complete;
 mod copy;
@@ -17,6 +18,7 @@ mod states;
 mod strings;
 mod together;
 
+pub(crate) use changes::{Change, Changes};
 pub(crate) use column::{
     ColumnLoad, Extents, group_metas, put_group, read_column_row, row_exists, select, split_group,
 };
@@ -26,12 +28,15 @@ pub(crate) use identity::{column as identity_column, last_number};
 pub(crate) use index::{NewEntries, build_index, entry_key, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
 pub(crate) use states::TableStates;
+pub(crate) use strings::Strings;
 pub(crate) use together::Together;
 
+use self::load::COLUMN_BULK_ROWS_MIN;
 use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::schema::Table;
 use gingham_column_store::storage::RowGroupMeta;
+use gingham_column_store::vector::{Batch, Data};
 use gingham_plan::{SqlError, Storage};
 use gingham_row_store::{Direction, Read, Transaction};
 use gingham_types::Value;
@@ -118,25 +123,57 @@ impl Writer<'_> {
         self.apply(table, together)
     }
 
+    /// Removes rows of a column table of which nothing else depends, see
+    /// [`Table::stands_alone`]; the locators are the last column of `batch`.
+    pub(crate) fn remove_alone(&mut self, table: &Table, batch: &Batch) -> Result<()> {
+        let mut locators = Strings::default();
+        for row in 0..batch.rows {
+            locators.push_bytes(locator(batch, row)?);
+        }
+        column::remove_rows(self.transaction, table, &locators)
+    }
+
+    /// Frees what a statement has left without rows, when it changed so many.
+    pub(crate) fn free_dead_groups(&mut self, table: &Table, changes: u64) -> Result<()> {
+        if table.record.storage == Storage::Column && changes >= COLUMN_BULK_ROWS_MIN as u64 {
+            column::free_dead_groups(self.transaction, table)?;
+        }
+        Ok(())
+    }
+
     /// Makes changes that were taken up together.
     pub(crate) fn apply(&mut self, table: &Table, together: Together) -> Result<()> {
         together.apply(self.transaction, table, self.states.of(table.id()))
     }
 
-    /// Changes rows: `(locator, old row, new row)`. All old rows go before any new one
-    /// comes, so that keys may move over each other. Values that the database makes are
-    /// filled in.
+    /// Changes rows. All old rows go before any new one comes, so that keys may move over
+    /// each other. Values that the database makes are filled in.
     ///
     /// # Errors
     /// 23505 if a new key exists, 23502, 23503 and 23514 for a row that must not be; the
     /// caller rolls back the statement.
-    pub(crate) fn update(&mut self, table: &Table, changes: &mut [(Vec<u8>, Vec<Value>, Vec<Value>)]) -> Result<()> {
+    pub(crate) fn update(&mut self, table: &Table, changes: &mut [Change]) -> Result<()> {
+        for at in self.update_kept(table, changes)? {
+            let new = &changes[at].2;
+            if let Insertion::Conflict { index, .. } =
+                insert::insert(self.transaction, table, new, self.states.of(table.id()))?
+            {
+                return Err(duplicate_key(table, index, new).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Writer::update`] for rows that keep their place. The others are removed: the
+    /// positions in `changes` of rows that have to come back, by [`Writer::insert_moved`],
+    /// when all that the statement changes have gone.
+    pub(crate) fn update_kept(&mut self, table: &Table, changes: &mut [Change]) -> Result<Vec<usize>> {
         let state = self.states.of(table.id());
         let mut moved = Vec::new();
         // Rows of a column table may be in a row group, where none keeps its place.
         let is_bulk = changes.len() > 1 && table.record.storage != Storage::Column;
         let mut together = is_bulk.then(|| Together::new(table));
-        for (locator, old, new) in changes {
+        for (position, (locator, old, new)) in changes.iter_mut().enumerate() {
             complete::complete_changed(self.transaction, table, state, new)?;
             self.references.check(&*self.transaction, table, Some(old), new)?;
             let in_place = match &mut together {
@@ -146,18 +183,13 @@ impl Writer<'_> {
             self.references.note(table, old, Some(new));
             if !in_place {
                 remove(self.transaction, table, locator, old, state)?;
-                moved.push(new);
+                moved.push(position);
             }
         }
         if let Some(together) = together {
             together.apply(self.transaction, table, state)?;
         }
-        for new in moved {
-            if let Insertion::Conflict { index, .. } = insert::insert(self.transaction, table, new, state)? {
-                return Err(duplicate_key(table, index, new).into());
-            }
-        }
-        Ok(())
+        Ok(moved)
     }
 
     /// Changes columns of a row that nothing else depends on (see
@@ -197,6 +229,29 @@ impl Writer<'_> {
         }
     }
 
+    /// As [`Writer::read_row`] for the rows whose locators are the last column of `batch`.
+    pub(crate) fn read_rows(&self, table: &Table, batch: &Batch) -> Result<Vec<Option<Vec<Value>>>> {
+        let mut rows = vec![None; batch.rows];
+        let (mut in_groups, mut positions) = (Vec::new(), Vec::new());
+        for (row, found) in rows.iter_mut().enumerate() {
+            let locator = locator(batch, row)?;
+            let mut decoded = Ok(());
+            let is_there = self.transaction.visit(table.rows_tree(), locator, &mut |bytes| {
+                decoded = table.row_layout.decode_all(bytes).map(|values| *found = Some(values));
+            })?;
+            decoded?;
+            if !is_there && table.record.storage == Storage::Column {
+                in_groups.push(row_id_key(row_id_of(locator)?));
+                positions.push(row);
+            }
+        }
+        let columns: Vec<usize> = (0..table.record.columns.len()).collect();
+        column::read_group_rows(&*self.transaction, self.shared, table, &in_groups, &columns, &mut |at, row| {
+            rows[positions[at]] = Some(row);
+        })?;
+        Ok(rows)
+    }
+
     /// Removes every row, and the memory of numbers given.
     pub(crate) fn clear(&mut self, table: &Table) -> Result<()> {
         self.clear_rows(table)?;
@@ -224,6 +279,14 @@ impl Writer<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// The locator in the last column of a plan's source.
+pub(crate) fn locator(batch: &Batch, row: usize) -> Result<&[u8]> {
+    match batch.columns.last().map(|column| &column.data) {
+        Some(Data::Text(locators)) => Ok(locators.bytes(row)),
+        _ => Err(SqlError::internal("the plan's source has no row locator").into()),
     }
 }
 

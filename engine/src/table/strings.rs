@@ -4,36 +4,41 @@ use crate::error::Result;
 
 /// Byte strings one after the other.
 #[derive(Default)]
-pub(super) struct Strings {
+pub(crate) struct Strings {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl Strings {
     /// Adds what `write` appends.
-    pub(super) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
         write(&mut self.bytes)?;
         self.ends.push(self.bytes.len());
         Ok(())
     }
 
-    pub(super) fn push_bytes(&mut self, string: &[u8]) {
+    pub(crate) fn push_bytes(&mut self, string: &[u8]) {
         self.bytes.extend_from_slice(string);
         self.ends.push(self.bytes.len());
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn get(&self, at: usize) -> &[u8] {
+    /// Bytes of all together.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &[u8] {
         let start = if at == 0 { 0 } else { self.ends[at - 1] };
         &self.bytes[start..self.ends[at]]
     }
 
     /// The numbers of the strings in their order, equal ones in the order they came;
     /// `None` if all ascend already.
-    pub(super) fn order(&self) -> Option<Vec<u32>> {
+    pub(crate) fn order(&self) -> Option<Vec<u32>> {
         let count = self.len();
         if (1..count).all(|at| self.get(at - 1) < self.get(at)) {
             return None;

@@ -77,6 +77,12 @@ impl Together {
         Ok(())
     }
 
+    /// Rows, and bytes that they take here.
+    pub(super) fn size(&self) -> (usize, usize) {
+        let entries = self.entries.iter().map(|(keys, _)| keys.bytes()).sum::<usize>();
+        (self.locators.len(), self.locators.bytes() + self.rows.bytes() + entries)
+    }
+
     /// Makes the changes.
     pub(super) fn apply(self, transaction: &mut Transaction, table: &Table, state: &mut TableState) -> Result<()> {
         if table.record.storage == Storage::Hybrid {
