@@ -219,9 +219,7 @@ impl Connection {
             Program::Begin => self.begin(false).map(|()| Rows::changes_only(0)),
             Program::Commit => self.commit().map(|()| Rows::changes_only(0)),
             Program::Rollback => self.rollback().map(|()| Rows::changes_only(0)),
-            Program::CreateIndex(create) => {
-                self.write(false, |connection| crate::execute::create_index(connection, create))
-            }
+            Program::Define(statement) => crate::execute::execute(self, "", statement, &[]),
             program if program.writes() => {
                 let changes = self.write(program.is_atomic(), |connection| {
                     connection.with_writer(|writer| program.write(parameters, writer))
