@@ -2,7 +2,7 @@
 
 mod savepoints;
 
-use crate::access::{TableAccess, View, lock_transaction};
+use crate::access::{AccessRanges, TableAccess, View, lock_transaction};
 use crate::database::Shared;
 use crate::error::{Error, Result};
 use crate::fast::{self, Parameters, ProgramResult};
@@ -173,15 +173,15 @@ impl Connection {
             && self.route == statement.prepared.route
         {
             let prepared = Arc::clone(&statement.prepared);
-            return self.run_program(&prepared, parameters, None);
+            return self.run_program(&prepared, parameters, None, None);
         }
         let (view, schema) = self.view()?;
         if !self.still_holds(&statement.prepared, &view, &schema)? {
             statement.prepared = self.prepared(&statement.sql)?;
         }
-        let is_dear = match &statement.prepared.kind {
-            Kind::Program(program) if self.route == RouteSetting::Auto => program.is_dear(parameters, &view)?,
-            _ => false,
+        let (is_dear, access) = match &statement.prepared.kind {
+            Kind::Program(program) if self.route == RouteSetting::Auto => program.weigh(parameters, &view)?,
+            _ => (false, None),
         };
         drop(schema);
         let prepared = Arc::clone(&statement.prepared);
@@ -196,7 +196,7 @@ impl Connection {
                         let (rows, _) = crate::execute::run_prepared(self, &planned, &statement.sql, parameters)?;
                         Ok(rows)
                     }
-                    None => self.run_program(&prepared, parameters, view),
+                    None => self.run_program(&prepared, parameters, view, access),
                 }
             }
             Kind::Query(_) => {
@@ -208,8 +208,14 @@ impl Connection {
         }
     }
 
-    /// Runs a program, one that reads on `view`.
-    fn run_program(&mut self, prepared: &Prepared, parameters: &[Value], view: Option<View>) -> Result<Rows> {
+    /// Runs a program, one that reads on `view` and, where it is known, by a way of its own.
+    fn run_program(
+        &mut self,
+        prepared: &Prepared,
+        parameters: &[Value],
+        view: Option<View>,
+        access: Option<AccessRanges>,
+    ) -> Result<Rows> {
         use crate::fast::Program;
         let Kind::Program(program) = &prepared.kind else {
             return Err(SqlError::internal("a plan was run as a program").into());
@@ -219,9 +225,7 @@ impl Connection {
             Program::Begin => self.begin(false).map(|()| Rows::changes_only(0)),
             Program::Commit => self.commit().map(|()| Rows::changes_only(0)),
             Program::Rollback => self.rollback().map(|()| Rows::changes_only(0)),
-            Program::CreateIndex(create) => {
-                self.write(false, |connection| crate::execute::create_index(connection, create))
-            }
+            Program::Define(statement) => crate::execute::execute(self, "", statement, &[]),
             program if program.writes() => {
                 let changes = self.write(program.is_atomic(), |connection| {
                     connection.with_writer(|writer| program.write(parameters, writer))
@@ -234,7 +238,7 @@ impl Connection {
                     None => self.view()?.0,
                 };
                 let columns = Arc::clone(&prepared.columns);
-                match fast::run(program, parameters, &self.shared, &view)? {
+                match fast::run(program, parameters, &self.shared, &view, access)? {
                     ProgramResult::Batch(batch) => Ok(Rows::batches(columns, batch, 0)),
                     ProgramResult::Source(source) => {
                         let rows = Rows::source(columns, source);

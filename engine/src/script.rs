@@ -90,11 +90,12 @@ pub(crate) fn blank_bytes(text: &str) -> usize {
     if text.starts_with("--") {
         return text.find('\n').map_or(text.len(), |at| at + 1);
     }
-    if text.starts_with("/*") { block_comment_bytes(text) } else { 0 }
+    if text.starts_with("/*") { block_comment_bytes(text).unwrap_or(text.len()) } else { 0 }
 }
 
-/// Block comments nest, as in PostgreSQL.
-fn block_comment_bytes(text: &str) -> usize {
+/// Bytes of the block comment at the start of `text`; `None` if it is not closed. Block
+/// comments nest, as in PostgreSQL.
+pub(crate) fn block_comment_bytes(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (2, 1);
     while at < bytes.len() && depth > 0 {
@@ -110,7 +111,7 @@ fn block_comment_bytes(text: &str) -> usize {
             _ => at += 1,
         }
     }
-    at
+    (depth == 0).then_some(at)
 }
 
 /// Bytes of what starts here and may hide a semicolon, or of one character.

@@ -86,10 +86,10 @@ function decodeValues(memory: Memory, word: number, rows: number, how: Decoding)
     case Form.int32: {
       const at = address >> 2;
       if (type === Type.date) return fill(rows, (row) => toDate(memory.i32[at + row]!, how));
-      return Array.from(memory.i32.subarray(at, at + rows));
+      return integers(memory.i32, at, rows);
     }
     case Form.double:
-      return Array.from(memory.f64.subarray(address >> 3, (address >> 3) + rows));
+      return doubles(memory.f64, address >> 3, rows);
     case Form.text:
       return decodeText(memory, word, rows);
     case Form.boolean:
@@ -107,6 +107,23 @@ function decodeValues(memory: Memory, word: number, rows: number, how: Decoding)
     default:
       throw new Error(`the core module gave the column form ${u32[word]}`);
   }
+}
+
+/**
+ * A loop, since `Array.from` goes by way of an iterator: four numbers take it 1.2 µs and a loop
+ * 0.02, two thousand 89 µs and 10.
+ */
+function integers(i32: Int32Array, at: number, rows: number): SqlValue[] {
+  const values = new Array<SqlValue>(rows);
+  for (let row = 0; row < rows; row += 1) values[row] = i32[at + row]!;
+  return values;
+}
+
+/** Apart from `integers`, so that arrays made here and there each keep to one kind of elements. */
+function doubles(f64: Float64Array, at: number, rows: number): SqlValue[] {
+  const values = new Array<SqlValue>(rows);
+  for (let row = 0; row < rows; row += 1) values[row] = f64[at + row]!;
+  return values;
 }
 
 function fill(rows: number, valueOf: (row: number) => SqlValue): SqlValue[] {

@@ -160,7 +160,7 @@ pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exis
     done()
 }
 
-pub(crate) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
+pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
     let schema = connection.write_schema();
     if schema.index(&create.name).is_some() {
         return if create.if_not_exists { done() } else { Err(exists("index", &create.name)) };

@@ -12,7 +12,6 @@ mod settings;
 mod vacuum;
 
 pub(crate) use bulk::refuse_value;
-pub(crate) use definition::create_index;
 pub(crate) use query::run_prepared;
 
 use crate::connection::Connection;

@@ -1,5 +1,6 @@
 //! Tokens of the small shapes. Anything unusual ends the attempt.
 
+use crate::script::{blank_bytes, block_comment_bytes};
 use gingham_types::{Value, parse_decimal};
 use std::collections::HashMap;
 
@@ -43,7 +44,7 @@ impl Parameters {
         let mut parameters = Self::default();
         let mut rest = sql;
         while let Some(first) = rest.chars().next() {
-            let blank = crate::script::blank_bytes(rest);
+            let blank = blank_bytes(rest);
             if blank > 0 {
                 rest = &rest[blank..];
                 continue;
@@ -100,7 +101,7 @@ fn is_name_character(c: char) -> bool {
 pub(super) fn tokens(sql: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::with_capacity(16);
     let mut parameters = Parameters::default();
-    let mut rest = sql.trim_start();
+    let mut rest = after_blanks(sql)?;
     while let Some(first) = rest.chars().next() {
         let (token, bytes) = match first {
             'a'..='z' | 'A'..='Z' | '_' => {
@@ -123,9 +124,28 @@ pub(super) fn tokens(sql: &str) -> Option<Vec<Token>> {
             _ => symbol(rest)?,
         };
         tokens.push(token);
-        rest = rest[bytes..].trim_start();
+        rest = after_blanks(&rest[bytes..])?;
     }
     Some(tokens)
+}
+
+/// What follows white space and comments; `None` if a comment is not closed.
+fn after_blanks(text: &str) -> Option<&str> {
+    let mut rest = text.trim_start();
+    loop {
+        let bytes = if rest.starts_with("/*") {
+            block_comment_bytes(rest)?
+        } else if rest.starts_with("--") {
+            blank_bytes(rest)
+        } else {
+            return Some(rest);
+        };
+        // A carriage return ends a line for some.
+        if rest.starts_with("--") && rest[..bytes].trim_end().contains('\r') {
+            return None;
+        }
+        rest = rest[bytes..].trim_start();
+    }
 }
 
 /// Text in quotes, with doubled quotes undone, and its bytes.
@@ -149,6 +169,10 @@ fn number(text: &str) -> Option<(Token, usize)> {
         return None;
     }
     let digits = &text[..bytes];
+    // Others than the number itself would write.
+    if digits.ends_with('.') || digits.starts_with('0') && digits[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
     let value = if digits.contains('.') {
         let (unscaled, scale) = parse_decimal(digits)?;
         Value::Decimal { unscaled, scale }
@@ -159,8 +183,7 @@ fn number(text: &str) -> Option<(Token, usize)> {
 }
 
 fn symbol(text: &str) -> Option<(Token, usize)> {
-    // A comment is not worth knowing here.
-    if text.starts_with("--") || text.starts_with("<>") {
+    if text.starts_with("<>") {
         return None;
     }
     ["<=", ">=", "(", ")", ",", "*", "=", "<", ">", "+", "-"]
@@ -184,11 +207,11 @@ mod tests {
 
     #[test]
     fn unusual_tokens_decline() {
-        for sql in ["select 1e5", "a.b", "a || b", "x -- y", "'open", "a::int", "/* */", "a[1]"] {
+        for sql in ["select 1e5", "a.b", "a || b", "'open", "a::int", "/* /* */", "-- \r a", "01", "1.", "a[1]"] {
             assert_eq!(tokens(sql), None, "{sql}");
         }
         assert_eq!(
-            tokens("K = 'it''s'"),
+            tokens("/* /* */ */ K = -- it is\n 'it''s' --"),
             Some(vec![Token::Name("k".into(), false), Token::Symbol("="), Token::Literal(Value::Text("it's".into()))])
         );
     }

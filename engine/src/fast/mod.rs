@@ -3,12 +3,13 @@
 //!
 //! Lookups of points, lists and ranges by the primary key or an index, in its order too,
 //! `count`, `sum`, `min` and `max` of those, a whole-table read of a row table, INSERT …
-//! VALUES, UPDATE and DELETE by key or a range of one, CREATE INDEX over columns, and
-//! transaction control. What is
+//! VALUES, UPDATE and DELETE by key or a range of one, CREATE and DROP of the usual tables
+//! and indexes, and transaction control. What is
 //! not recognized with certainty is left to the planner, which also words every error
 //! about names and syntax: [`compile`] never fails, it declines.
 
 mod aggregate;
+mod definition;
 mod lexer;
 mod lookup;
 mod parser;

@@ -6,22 +6,38 @@
 //! INSERT INTO t [(column, …)] VALUES (v, …), …
 //! UPDATE t SET column = v | column ± v, … WHERE c op v AND …
 //! DELETE FROM t WHERE c op v AND …
-//! CREATE [UNIQUE] INDEX [IF NOT EXISTS] i ON t (column [ASC|DESC], …)
+//! CREATE TABLE, CREATE INDEX, DROP: see `definition`
 //! BEGIN | COMMIT | ROLLBACK
 //! ```
 //! `op` is `= < <= > >=`, BETWEEN or IN (v, …), `v` a literal or parameter.
 
+use super::definition::NewIndex;
 use super::lexer::{Token, tokens};
+use gingham_plan::{CreateTable, Statement};
 use gingham_types::Value;
 
 /// A statement of a small shape, names not yet looked up.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shape {
     Select(Select),
-    Insert { table: String, columns: Vec<String>, rows: Vec<Vec<Operand>> },
-    Update { table: String, assignments: Vec<(String, Assignment)>, conditions: Vec<Condition> },
-    Delete { table: String, conditions: Vec<Condition> },
+    Insert {
+        table: String,
+        columns: Vec<String>,
+        rows: Vec<Vec<Operand>>,
+    },
+    Update {
+        table: String,
+        assignments: Vec<(String, Assignment)>,
+        conditions: Vec<Condition>,
+    },
+    Delete {
+        table: String,
+        conditions: Vec<Condition>,
+    },
+    CreateTable(CreateTable),
     CreateIndex(NewIndex),
+    /// DROP, which needs no names looked up.
+    Drop(Statement),
     Begin,
     Commit,
     Rollback,
@@ -70,16 +86,6 @@ impl Function {
     }
 }
 
-#[derive(Debug, PartialEq)]
-pub(super) struct NewIndex {
-    pub(super) name: String,
-    pub(super) table: String,
-    /// Columns, and whether descending.
-    pub(super) columns: Vec<(String, bool)>,
-    pub(super) unique: bool,
-    pub(super) if_not_exists: bool,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Operand {
     Literal(Value),
@@ -120,7 +126,7 @@ const RESERVED: [&str; 32] = [
 ];
 
 /// First words of the small shapes.
-const STATEMENTS: [&str; 8] = ["select", "insert", "update", "delete", "create", "begin", "commit", "rollback"];
+const STATEMENTS: [&str; 9] = ["select", "insert", "update", "delete", "create", "drop", "begin", "commit", "rollback"];
 
 pub(super) fn parse(sql: &str) -> Option<Shape> {
     // A look at the first word spares tokenizing what cannot match.
@@ -134,22 +140,22 @@ pub(super) fn parse(sql: &str) -> Option<Shape> {
     parser.tokens.is_empty().then_some(shape)
 }
 
-struct Parser<'a> {
-    tokens: &'a [Token],
+pub(super) struct Parser<'a> {
+    pub(super) tokens: &'a [Token],
 }
 
 impl<'a> Parser<'a> {
-    fn next(&mut self) -> Option<&'a Token> {
+    pub(super) fn next(&mut self) -> Option<&'a Token> {
         let (first, rest) = self.tokens.split_first()?;
         self.tokens = rest;
         Some(first)
     }
 
-    fn at_word(&self, word: &str) -> bool {
+    pub(super) fn at_word(&self, word: &str) -> bool {
         matches!(self.tokens.first(), Some(Token::Name(name, false)) if name == word)
     }
 
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = self.at_word(word);
         if found {
             self.tokens = &self.tokens[1..];
@@ -157,11 +163,11 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn word(&mut self, word: &str) -> Option<()> {
+    pub(super) fn word(&mut self, word: &str) -> Option<()> {
         self.take_word(word).then_some(())
     }
 
-    fn take_symbol(&mut self, symbol: &str) -> bool {
+    pub(super) fn take_symbol(&mut self, symbol: &str) -> bool {
         let found = matches!(self.tokens.first(), Some(Token::Symbol(s)) if *s == symbol);
         if found {
             self.tokens = &self.tokens[1..];
@@ -169,11 +175,11 @@ impl<'a> Parser<'a> {
         found
     }
 
-    fn symbol(&mut self, symbol: &str) -> Option<()> {
+    pub(super) fn symbol(&mut self, symbol: &str) -> Option<()> {
         self.take_symbol(symbol).then_some(())
     }
 
-    fn name(&mut self) -> Option<String> {
+    pub(super) fn name(&mut self) -> Option<String> {
         match self.next()? {
             Token::Name(name, true) => Some(name.clone()),
             Token::Name(name, false) if !RESERVED.contains(&name.as_str()) => Some(name.clone()),
@@ -181,7 +187,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn operand(&mut self) -> Option<Operand> {
+    pub(super) fn operand(&mut self) -> Option<Operand> {
         let negative = self.take_symbol("-");
         match self.next()? {
             Token::Parameter(position) if !negative => Some(Operand::Parameter(*position)),
@@ -204,7 +210,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `item, item, …`
-    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.take_symbol(",") {
             items.push(item(self)?);
@@ -223,7 +229,19 @@ impl<'a> Parser<'a> {
                     let table = self.name()?;
                     Some(Shape::Delete { table, conditions: self.conditions()? })
                 }
-                "create" => self.create_index().map(Shape::CreateIndex),
+                "create" => {
+                    let unique = self.take_word("unique");
+                    match self.next()? {
+                        Token::Name(word, false) if word == "index" => {
+                            self.create_index(unique).map(Shape::CreateIndex)
+                        }
+                        Token::Name(word, false) if word == "table" && !unique => {
+                            self.create_table().map(Shape::CreateTable)
+                        }
+                        _ => None,
+                    }
+                }
+                "drop" => self.drop_object().map(Shape::Drop),
                 "begin" => Some(Shape::Begin),
                 "commit" => Some(Shape::Commit),
                 "rollback" => Some(Shape::Rollback),
@@ -255,7 +273,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `[ASC|DESC]`
-    fn descends(&mut self) -> bool {
+    pub(super) fn descends(&mut self) -> bool {
         self.take_word("desc") || {
             self.take_word("asc");
             false
@@ -271,26 +289,6 @@ impl<'a> Parser<'a> {
         let column = if counts_rows { None } else { Some(self.name()?) };
         self.symbol(")")?;
         Some(Call { function, column })
-    }
-
-    fn create_index(&mut self) -> Option<NewIndex> {
-        let unique = self.take_word("unique");
-        self.word("index")?;
-        let if_not_exists = self.take_word("if");
-        if if_not_exists {
-            self.word("not")?;
-            self.word("exists")?;
-        }
-        if self.at_word("concurrently") {
-            return None;
-        }
-        let name = self.name()?;
-        self.word("on")?;
-        let table = self.name()?;
-        self.symbol("(")?;
-        let columns = self.list(|parser| Some((parser.name()?, parser.descends())))?;
-        self.symbol(")")?;
-        Some(NewIndex { name, table, columns, unique, if_not_exists })
     }
 
     fn insert(&mut self) -> Option<Shape> {
@@ -416,7 +414,9 @@ mod tests {
             "create index concurrently i on t (a)",
             "create index i on t (lower(a))",
             "create index i on t (a) where b = 1",
-            "create table i (a integer)",
+            "create table t (a integer check (a > 1))",
+            "create unique table t (a integer)",
+            "drop view v",
             "select * from t where a in ()",
             "select * from t where a in (select 1)",
             "select a from t group by a",

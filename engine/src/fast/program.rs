@@ -1,12 +1,13 @@
 //! Small shapes bound to a table: names looked up, the key condition recognized.
 
 use super::aggregate::Aggregate;
-use super::parser::{Assignment, Call, Columns, Comparison, Condition, Function, NewIndex, Operand, Select, Shape};
+use super::definition::NewIndex;
+use super::parser::{Assignment, Call, Columns, Comparison, Condition, Function, Operand, Select, Shape};
 use super::path::{self, Path, Wanted};
 use crate::error::Result;
 use crate::schema::{Schema, Table};
 use crate::values::compare_parameter;
-use gingham_plan::{CreateIndex, OutputColumn, RouteSetting, Storage};
+use gingham_plan::{CreateIndex, CreateTable, OutputColumn, RouteSetting, Statement, Storage};
 use gingham_types::{SqlType, Value, cast, compare_values};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -76,7 +77,8 @@ pub(crate) enum Program {
         table: Arc<Table>,
         path: Path,
     },
-    CreateIndex(CreateIndex),
+    /// CREATE and DROP, as the planner would have them.
+    Define(Statement),
     Begin,
     Commit,
     Rollback,
@@ -169,7 +171,9 @@ pub(super) fn bind(shape: Shape, schema: &Schema, route: RouteSetting) -> Option
             let path = path::find(&table, &conditions, Wanted::default())?;
             Some(Program::DeleteAll { table, path })
         }
-        Shape::CreateIndex(index) => bind_index(index, schema).map(Program::CreateIndex),
+        Shape::CreateTable(table) => bind_table(table, schema),
+        Shape::CreateIndex(index) => bind_index(index, schema),
+        Shape::Drop(statement) => Some(Program::Define(statement)),
         Shape::Begin => Some(Program::Begin),
         Shape::Commit => Some(Program::Commit),
         Shape::Rollback => Some(Program::Rollback),
@@ -241,15 +245,22 @@ fn bind_calls(table: Arc<Table>, calls: &[Call], conditions: &[Condition]) -> Op
     Some(Program::Aggregate { table, path, aggregates })
 }
 
-/// An index over columns, if its name is free: the planner words the refusal.
-fn bind_index(index: NewIndex, schema: &Schema) -> Option<CreateIndex> {
+/// A new table, if its name is free or may be taken: the planner words the refusal.
+fn bind_table(table: CreateTable, schema: &Schema) -> Option<Program> {
+    let is_free = schema.table(&table.name).is_none() && schema.view(&table.name).is_none();
+    (is_free || table.if_not_exists).then_some(Program::Define(Statement::CreateTable(table)))
+}
+
+/// An index over columns, if its name is free or may be taken.
+fn bind_index(index: NewIndex, schema: &Schema) -> Option<Program> {
     let NewIndex { name, table, columns, unique, if_not_exists } = index;
-    let table = schema.table(&table).filter(|_| schema.index(&name).is_none())?;
+    let table = schema.table(&table).filter(|_| if_not_exists || schema.index(&name).is_none())?;
     let column = |(name, descending): (String, bool)| {
         Some((table.record.columns.iter().position(|c| c.name == name)?, descending))
     };
     let columns = columns.into_iter().map(column).collect::<Option<Vec<_>>>()?;
-    Some(CreateIndex { name, table: table.id(), columns, special: None, unique, if_not_exists })
+    let index = CreateIndex { name, table: table.id(), columns, special: None, unique, if_not_exists };
+    Some(Program::Define(Statement::CreateIndex(index)))
 }
 
 /// The key's values, if the conditions are one equality for each of its columns.

@@ -4,7 +4,7 @@ use super::aggregate;
 use super::path::Path;
 use super::program::{Argument, NewValue, Program};
 use super::update::update_all;
-use crate::access::{RowBatch, RowScan, RowScanPlan, View};
+use crate::access::{AccessRanges, RowBatch, RowScan, RowScanPlan, View};
 use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
@@ -33,8 +33,15 @@ pub(crate) enum ProgramResult {
     Source(Box<dyn Source>),
 }
 
-/// Runs a program that reads.
-pub(crate) fn run(program: &Program, parameters: &[Value], shared: &Arc<Shared>, view: &View) -> Result<ProgramResult> {
+/// Runs a program that reads. What [`Program::weigh`] found of its way need not be found again.
+pub(crate) fn run(
+    program: &Program,
+    parameters: &[Value],
+    shared: &Arc<Shared>,
+    view: &View,
+    found: Option<AccessRanges>,
+) -> Result<ProgramResult> {
+    let access = |path: &Path, table: &Table| found.map_or_else(|| path.access(table, parameters), Ok);
     match program {
         Program::Get { table, key, columns, limit } => {
             let wanted = limit.as_ref().map_or(Ok(1), |limit| row_limit(limit, parameters))?;
@@ -61,11 +68,11 @@ pub(crate) fn run(program: &Program, parameters: &[Value], shared: &Arc<Shared>,
         Program::Scan { table, path, columns, limit } => {
             let limit = limit.as_ref().map(|limit| row_limit(limit, parameters)).transpose()?;
             let plan = scan_plan(shared, table, columns.clone(), limit);
-            let scan = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+            let scan = RowScan::new(plan, view.clone(), access(path, table)?)?;
             Ok(ProgramResult::Source(Box::new(scan)))
         }
         Program::Count { table, path } => {
-            let rows = count(table, path, parameters, view)?;
+            let rows = count(&path.access(table, parameters)?, view)?;
             let vector = Vector::new(Data::Int64(vec![rows as i64]));
             Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(vector)], 1))))
         }
@@ -85,7 +92,7 @@ pub(crate) fn run(program: &Program, parameters: &[Value], shared: &Arc<Shared>,
         Program::Aggregate { table, path, aggregates } => {
             let columns = aggregates.iter().filter_map(aggregate::Aggregate::column).collect();
             let plan = scan_plan(shared, table, columns, None);
-            let scan = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+            let scan = RowScan::new(plan, view.clone(), access(path, table)?)?;
             Ok(ProgramResult::Batch(Some(aggregate::run(aggregates, scan)?)))
         }
         _ => Err(SqlError::internal("a program that writes was run as a query").into()),
@@ -105,8 +112,7 @@ fn scan_plan(shared: &Arc<Shared>, table: &Arc<Table>, columns: Vec<usize>, limi
 }
 
 /// Rows along a path, from the counts in the tree's inner nodes.
-fn count(table: &Table, path: &Path, parameters: &[Value], view: &View) -> Result<u64> {
-    let access = path.access(table, parameters)?;
+fn count(access: &AccessRanges, view: &View) -> Result<u64> {
     view.read(|read| {
         access.ranges.iter().try_fold(0, |sum, (lower, upper)| {
             let (lower, upper) = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
@@ -117,20 +123,25 @@ fn count(table: &Table, path: &Path, parameters: &[Value], view: &View) -> Resul
 
 impl Program {
     /// Whether the program would read so many rows, through an index or for an aggregate,
-    /// that a plan, which knows of the columnar copy, is better.
-    pub(crate) fn is_dear(&self, parameters: &[Value], view: &View) -> Result<bool> {
+    /// that a plan, which knows of the columnar copy, is better; and its way, where it had to
+    /// be found to know.
+    pub(crate) fn weigh(&self, parameters: &[Value], view: &View) -> Result<(bool, Option<AccessRanges>)> {
         let (table, path, rows_per_row) = match self {
             Self::Scan { table, path, limit: None, .. } if path.index.is_some() => (table, path, ROWS_PER_FETCH),
             Self::Aggregate { table, path, .. } if path.index.is_some() => (table, path, ROWS_PER_FETCH),
             Self::Aggregate { table, path, .. } => (table, path, ROWS_PER_READ),
-            _ => return Ok(false),
+            _ => return Ok((false, None)),
         };
         if path.is_point || table.record.storage != Storage::Hybrid {
-            return Ok(false);
+            return Ok((false, None));
         }
         let rows = view.read(|read| Ok(read.count(table.rows_tree())?))?;
-        let read = if rows > FETCHED_MIN { count(table, path, parameters, view)? } else { 0 };
-        Ok(read > FETCHED_MIN && read * rows_per_row > rows)
+        if rows <= FETCHED_MIN {
+            return Ok((false, None));
+        }
+        let access = path.access(table, parameters)?;
+        let read = count(&access, view)?;
+        Ok((read > FETCHED_MIN && read * rows_per_row > rows, Some(access)))
     }
 
     /// Whether the program can leave nothing half-done, so that it needs no savepoint:

@@ -12,6 +12,7 @@
 
 use super::TableState;
 use super::column::{put_group, split_group};
+use super::strings::Strings;
 use crate::access::RowBatch;
 use crate::error::Result;
 use crate::schema::Table;
@@ -168,12 +169,12 @@ fn write_range(
         Bound::Included(key) => Some(key.clone()),
         _ => None,
     };
-    let mut batch_keys: Vec<Vec<u8>> = Vec::new();
+    let mut batch_keys = Strings::default();
     loop {
         let at_end = match cursor.next()? {
             Some((row_key, row)) => {
                 rows.push(&table.row_layout.reader(row)?, row_key)?;
-                batch_keys.push(row_key.to_vec());
+                batch_keys.push_bytes(row_key);
                 false
             }
             None => true,
@@ -183,7 +184,7 @@ fn write_range(
             let mut from = 0;
             while from < batch.rows {
                 if key.is_none() {
-                    key = Some(batch_keys[from].clone());
+                    key = Some(batch_keys.get(from).to_vec());
                 }
                 from += builder.append(&batch, from)?;
                 if builder.is_full() {

@@ -22,6 +22,12 @@ impl Strings {
         self.ends.push(self.bytes.len());
     }
 
+    /// Lets go of all strings, but not of their memory.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -3,10 +3,8 @@
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use gingham_plan::SqlError;
 use gingham_types::{DECIMAL_DIGITS_MAX, SqlType};
-use sqlparser::ast::{self, ExactNumberInfo, TimezoneInfo};
-
-/// `NUMERIC` and `DECIMAL` without digits, as DuckDB has it.
-const DECIMAL_DEFAULT: SqlType = SqlType::decimal(18, 3);
+use sqlparser::ast::{self, ExactNumberInfo};
+use std::borrow::Cow;
 
 /// The Arrow type that stands for a type in datafusion-sql.
 pub(crate) const fn to_arrow(ty: SqlType) -> DataType {
@@ -52,64 +50,39 @@ pub(crate) fn from_arrow(ty: &DataType) -> Option<SqlType> {
 /// The type that a type's name in SQL means.
 pub(crate) fn from_sql(ty: &ast::DataType) -> Result<SqlType, SqlError> {
     use ast::DataType as Sql;
-    Ok(match ty {
-        Sql::Boolean | Sql::Bool => SqlType::Boolean,
-        Sql::TinyInt(_)
-        | Sql::SmallInt(_)
-        | Sql::Int2(_)
-        | Sql::Int(_)
-        | Sql::Int4(_)
-        | Sql::Integer(_)
-        | Sql::MediumInt(_)
-        | Sql::Int16
-        | Sql::Int32 => SqlType::Integer,
-        Sql::BigInt(_) | Sql::Int8(_) | Sql::Int64 => SqlType::BigInt,
-        Sql::Real | Sql::Float(_) | Sql::Float4 | Sql::Float8 | Sql::Float32 | Sql::Float64 | Sql::DoublePrecision => {
-            SqlType::Double
+    match ty {
+        Sql::Numeric(info) | Sql::Decimal(info) | Sql::Dec(info) => decimal(info),
+        Sql::Interval { .. } => Ok(SqlType::Interval),
+        Sql::Custom(name, arguments) if arguments.is_empty() => SqlType::named(&name.to_string().to_ascii_lowercase())
+            .ok_or_else(|| {
+                SqlError::new("42704", format!("type {name} does not exist"))
+                    .hint("the types are INTEGER, BIGINT, DOUBLE, DECIMAL, TEXT, BLOB, DATE, TIMESTAMP, BOOLEAN")
+            }),
+        Sql::Custom(..) => Err(SqlError::unsupported(format!("the type {ty}"))),
+        other => {
+            // Lengths and the like are not enforced.
+            let text = other.to_string().to_ascii_lowercase();
+            let name = match (text.split_once('('), text.rsplit_once(')')) {
+                (Some((before, _)), Some((_, after))) => Cow::Owned(format!("{before}{after}")),
+                _ => Cow::Borrowed(text.as_str()),
+            };
+            SqlType::named(&name).ok_or_else(|| SqlError::unsupported(format!("the type {other}")))
         }
-        Sql::Double(_) => SqlType::Double,
-        Sql::Numeric(info) | Sql::Decimal(info) | Sql::Dec(info) => decimal(info)?,
-        Sql::Text
-        | Sql::Varchar(_)
-        | Sql::Nvarchar(_)
-        | Sql::Char(_)
-        | Sql::Character(_)
-        | Sql::CharVarying(_)
-        | Sql::CharacterVarying(_)
-        | Sql::String(_)
-        | Sql::Clob(_) => SqlType::Text,
-        Sql::Bytea | Sql::Blob(_) | Sql::Binary(_) | Sql::Varbinary(_) => SqlType::Blob,
-        Sql::Date => SqlType::Date,
-        Sql::Timestamp(_, TimezoneInfo::None | TimezoneInfo::WithoutTimeZone) | Sql::Datetime(_) => SqlType::Timestamp,
-        Sql::Interval { .. } => SqlType::Interval,
-        Sql::Custom(name, arguments) if arguments.is_empty() => match name.to_string().to_ascii_lowercase().as_str() {
-            "string" => SqlType::Text,
-            "bytes" | "bytea" => SqlType::Blob,
-            "double" => SqlType::Double,
-            "long" => SqlType::BigInt,
-            _ => {
-                return Err(SqlError::new("42704", format!("type {name} does not exist"))
-                    .hint("the types are INTEGER, BIGINT, DOUBLE, DECIMAL, TEXT, BLOB, DATE, TIMESTAMP, BOOLEAN"));
-            }
-        },
-        other => return Err(SqlError::unsupported(format!("the type {other}"))),
-    })
+    }
 }
 
 fn decimal(info: &ExactNumberInfo) -> Result<SqlType, SqlError> {
     let (precision, scale) = match *info {
-        ExactNumberInfo::None => return Ok(DECIMAL_DEFAULT),
+        ExactNumberInfo::None => return SqlType::named_decimal(None).ok_or_else(|| SqlError::internal("DECIMAL")),
         ExactNumberInfo::Precision(precision) => (precision, 0),
         ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale),
     };
-    let digits = |n: i64| u8::try_from(n).ok().filter(|n| *n <= DECIMAL_DIGITS_MAX);
-    match (u8::try_from(precision).ok().filter(|p| (1..=DECIMAL_DIGITS_MAX).contains(p)), digits(scale)) {
-        (Some(precision), Some(scale)) if scale <= precision => Ok(SqlType::decimal(precision, scale)),
-        _ => Err(SqlError::new(
+    SqlType::named_decimal(Some((precision, scale))).ok_or_else(|| {
+        SqlError::new(
             "22023",
             format!(
                 "DECIMAL({precision},{scale}) is not between DECIMAL(1,0) and DECIMAL({DECIMAL_DIGITS_MAX},{DECIMAL_DIGITS_MAX})"
             ),
-        )),
-    }
+        )
+    })
 }

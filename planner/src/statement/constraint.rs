@@ -38,11 +38,7 @@ pub(super) struct Resolved {
 pub(super) fn serial(ty: &ast::DataType) -> Option<SqlType> {
     let ast::DataType::Custom(name, arguments) = ty else { return None };
     let [part] = name.0.as_slice() else { return None };
-    match folded(part.as_ident().filter(|_| arguments.is_empty())?).as_str() {
-        "serial" | "serial4" => Some(SqlType::Integer),
-        "bigserial" | "serial8" => Some(SqlType::BigInt),
-        _ => None,
-    }
+    SqlType::named_serial(&folded(part.as_ident().filter(|_| arguments.is_empty())?))
 }
 
 /// Makes a column an identity column that takes numbers of the rows' own too.

@@ -7,6 +7,7 @@
 mod cast;
 mod date;
 mod decimal;
+mod name;
 mod value;
 
 pub use cast::{CastError, CastErrorKind, cast, round_to_integer};
