@@ -230,6 +230,29 @@ fn changes_of_many_rows_are_the_same_in_little_memory() {
     }
 }
 
+/// So many bytes of entries that an index is built in two parts.
+#[test]
+fn an_index_of_many_bytes_is_built_in_parts() {
+    for storage in ["column", "row"] {
+        let database = Database::memory(options(64 << 20)).expect("opens");
+        let mut connection = database.connect();
+        let mut run = |sql: &str| rows(&mut connection, sql);
+        run(&format!("CREATE TABLE t (k INTEGER, v TEXT) WITH (storage = '{storage}')")).expect("creates");
+        run("INSERT INTO t SELECT i, CAST(i * 7919 % 40000 AS TEXT) || repeat('v', 900) FROM generate_series(1, 40000) AS g(i)")
+            .expect("inserts");
+        run("CREATE UNIQUE INDEX t_v ON t (v)").expect("every value is there once");
+        assert_eq!(run("PRAGMA integrity_check").expect("runs"), [[Value::Text("ok".into())]]);
+        let found = run("SELECT k FROM t WHERE v = '7919' || repeat('v', 900)").expect("runs");
+        assert_eq!(found, [[Value::Int(1)]], "{storage}");
+        run("DROP INDEX t_v").expect("drops");
+        run("UPDATE t SET v = (SELECT o.v FROM t AS o WHERE o.k = 2) WHERE k = 39990").expect("updates");
+        let error = run("CREATE UNIQUE INDEX t_v ON t (v)").expect_err("one value is there twice").to_sql_error();
+        assert_eq!(error.code, "23505", "{storage}");
+        run("CREATE INDEX t_v ON t (v)").expect("creates");
+        assert_eq!(run("PRAGMA integrity_check").expect("runs"), [[Value::Text("ok".into())]]);
+    }
+}
+
 #[test]
 fn row_groups_without_rows_give_their_space_back() {
     let vfs = MemoryVfs::new();

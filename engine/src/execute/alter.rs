@@ -1,14 +1,12 @@
 //! ALTER TABLE.
 
-use super::definition::exists;
-use crate::access::full_scan;
+use super::definition::{exists, read_all};
 use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Schema, Table, TableRecord};
 use crate::statement::Rows;
 use crate::table::Writer;
 use gingham_column_store::execution::RowBuffer;
-use gingham_column_store::source::{Step, Tables};
 use gingham_column_store::vector::{Batch, Vector};
 use gingham_plan::{AlterTable, Alteration, CheckInfo, ColumnInfo, Expr, Generated, SqlError, StoredExpr};
 use gingham_types::Value;
@@ -55,7 +53,7 @@ fn add_column(
         None => Value::Null,
     };
     let kept: Vec<usize> = (0..table.record.columns.len()).collect();
-    let rows = read_all(connection, table, |batch| {
+    let rows = read_all(connection, table, &kept, |batch| {
         let mut columns = batch.project(&kept).columns;
         columns.push(Arc::new(Vector::constant(&value, column.ty, batch.rows)));
         Batch::new(columns, batch.rows)
@@ -68,7 +66,8 @@ fn add_column(
 
 fn drop_column(connection: &mut Connection, table: &Arc<Table>, dropped: usize) -> Result<()> {
     let kept: Vec<usize> = (0..table.record.columns.len()).filter(|column| *column != dropped).collect();
-    let rows = read_all(connection, table, |batch| batch.project(&kept))?;
+    let places: Vec<usize> = (0..kept.len()).collect();
+    let rows = read_all(connection, table, &kept, |batch| batch.project(&places))?;
     let mut record = table.record.clone();
     record.columns.remove(dropped);
     let after = |ordinal: &mut usize| *ordinal -= usize::from(*ordinal > dropped);
@@ -116,22 +115,6 @@ fn move_columns(stored: &mut StoredExpr, dropped: usize) {
             *index -= usize::from(*index > dropped);
         }
     });
-}
-
-/// Every row of a table, batch by batch as `change` makes them, in temporary space where
-/// they are too many.
-fn read_all(connection: &mut Connection, table: &Table, mut change: impl FnMut(&Batch) -> Batch) -> Result<RowBuffer> {
-    connection.finish_loads_if_writing()?;
-    let mut rows = RowBuffer::new(&connection.shared.budget());
-    let access = connection.table_access()?;
-    let mut source = access.open(&full_scan(table), &[])?;
-    loop {
-        match source.next()? {
-            Step::Batch(batch) => rows.push(change(&batch))?,
-            Step::Working => {}
-            Step::Finished => return Ok(rows),
-        }
-    }
 }
 
 /// Writes a table's rows anew under another record. `others` changes further records.

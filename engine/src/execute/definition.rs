@@ -6,13 +6,16 @@ use crate::connection::Connection;
 use crate::error::{Error, Result};
 use crate::schema::{Index, IndexRecord, Table, TableRecord, Trees};
 use crate::statement::Rows;
-use crate::table::{NewEntries, build_index};
+use crate::table::{build_index, build_index_of};
+use gingham_column_store::execution::RowBuffer;
 use gingham_column_store::source::{Step, Tables};
+use gingham_column_store::vector::Batch;
 use gingham_plan::{
-    ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, SqlError, Storage, TableId, ViewInfo,
+    ColumnInfo, CreateIndex, CreateTable, ForeignKeyInfo, IndexId, IndexInfo, Scan, SqlError, Storage, TableId,
+    ViewInfo,
 };
 use gingham_row_store::TreeId;
-use gingham_types::{SqlType, Value};
+use gingham_types::Value;
 use std::sync::Arc;
 
 pub(super) fn exists(kind: &str, name: &str) -> Error {
@@ -169,19 +172,24 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
         .table_by_id(create.table)
         .cloned()
         .ok_or_else(|| Error::Sql(SqlError::internal("the plan names a table that is gone")))?;
+    let mut info = IndexInfo {
+        id: IndexId(0),
+        name: create.name.clone(),
+        columns: create.columns.clone(),
+        unique: create.unique,
+        special: create.special.clone(),
+    };
     // Row groups are read as they were before the table has the index.
     let from_groups = match table.record.storage {
-        Storage::Column => Some(read_all(connection, &table)?),
+        Storage::Column => {
+            let columns = info.columns_read();
+            let rows = read_all(connection, &table, &columns, Batch::clone)?;
+            Some((columns, rows))
+        }
         _ => None,
     };
     connection.with_schema(|schema, writer| {
-        let info = IndexInfo {
-            id: IndexId(schema.take_id()),
-            name: create.name.clone(),
-            columns: create.columns.clone(),
-            unique: create.unique,
-            special: create.special.clone(),
-        };
+        info.id = IndexId(schema.take_id());
         let mut record = table.record.clone();
         record.indexes.push(IndexRecord { info, tree: writer.transaction.create_tree()?.0 });
         let table = schema.put_table(writer.transaction, record)?;
@@ -191,11 +199,7 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
             .ok_or_else(|| Error::Sql(SqlError::internal("the new index is missing from its table")))?;
         let refused = match from_groups {
             None => build_index(writer.transaction, &table, index)?,
-            Some(rows) => {
-                let mut entries = NewEntries::default();
-                rows.iter().try_for_each(|(locator, row)| entries.push(index, locator, row))?;
-                entries.build(writer.transaction, index)?
-            }
+            Some((columns, mut rows)) => build_index_of(writer.transaction, &table, index, &columns, &mut rows)?,
         };
         match refused {
             None => Ok(()),
@@ -210,28 +214,23 @@ pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) ->
     done()
 }
 
-/// Every row of a table with its locator.
-fn read_all(connection: &mut Connection, table: &Table) -> Result<Vec<(Vec<u8>, Vec<Value>)>> {
+/// Some columns of every row of a table and its locator, batch by batch as `change` makes
+/// them, in temporary space where they are too many.
+pub(super) fn read_all(
+    connection: &mut Connection,
+    table: &Table,
+    columns: &[usize],
+    change: impl Fn(&Batch) -> Batch,
+) -> Result<RowBuffer> {
     connection.finish_loads_if_writing()?;
-    let types = table.row_layout.types();
+    let mut rows = RowBuffer::new(&connection.shared.budget());
+    let types = columns.iter().map(|column| table.row_layout.types()[*column]).collect();
+    let scan = Scan { columns: columns.to_vec(), types, ..full_scan(table) };
     let access = connection.table_access()?;
-    let mut source = access.open(&full_scan(table), &[])?;
-    let mut rows = Vec::new();
+    let mut source = access.open(&scan, &[])?;
     loop {
         match source.next()? {
-            Step::Batch(batch) => {
-                for row in 0..batch.rows {
-                    let mut values: Vec<Value> = batch
-                        .columns
-                        .iter()
-                        .zip(types.iter().chain([&SqlType::Blob]))
-                        .map(|(column, ty)| column.value(row, *ty))
-                        .collect();
-                    if let Some(Value::Blob(locator)) = values.pop() {
-                        rows.push((locator, values));
-                    }
-                }
-            }
+            Step::Batch(batch) => rows.push(change(&batch))?,
             Step::Working => {}
             Step::Finished => return Ok(rows),
         }

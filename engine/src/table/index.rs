@@ -5,9 +5,11 @@
 //! range of keys, and uniqueness is the absence of an entry with the same prefix. A
 //! NULL is equal to nothing: it never conflicts.
 
+use super::locator;
 use super::strings::Strings;
 use crate::error::Result;
 use crate::schema::{Index, Table};
+use gingham_column_store::execution::RowBuffer;
 use gingham_column_store::expression::evaluate_row;
 use gingham_plan::StoredExpr;
 use gingham_row_store::format::KEY_BYTES_MAX;
@@ -173,19 +175,31 @@ pub(super) fn encode_entry(index: &Index, row: &[Value], out: &mut Vec<u8>) -> R
     Ok(null)
 }
 
+/// Entries of so many bytes are sorted and put into the tree together.
+const BYTES_TOGETHER: usize = 32 << 20;
+
 /// The entries of an index that is being built.
 #[derive(Default)]
-pub(crate) struct NewEntries {
+struct NewEntries {
     keys: Strings,
     /// Bytes of each key that the indexed values take, and whether one of them is NULL.
     values: Vec<(usize, bool)>,
+    /// Whether the tree has entries already.
+    has_more: bool,
 }
 
 impl NewEntries {
     /// Adds a row's entry. Of the row only the values that the index reads are looked at.
-    pub(crate) fn push(&mut self, index: &Index, locator: &[u8], row: &[Value]) -> Result<()> {
+    /// Returns the values of a row that a unique index cannot take.
+    fn push(
+        &mut self,
+        transaction: &mut Transaction,
+        index: &Index,
+        locator: &[u8],
+        row: &[Value],
+    ) -> Result<Option<Vec<Value>>> {
         if !has_entry(index, row)? {
-            return Ok(());
+            return Ok(None);
         }
         let values = &mut self.values;
         self.keys.push(|out| {
@@ -194,26 +208,34 @@ impl NewEntries {
             values.push((out.len() - start, null));
             out.extend_from_slice(locator);
             Ok(())
-        })
+        })?;
+        if self.keys.bytes() < BYTES_TOGETHER { Ok(None) } else { self.build(transaction, index) }
     }
 
-    /// Builds the tree in key order. Returns the values of a row that a unique index
-    /// cannot take.
-    pub(crate) fn build(&self, transaction: &mut Transaction, index: &Index) -> Result<Option<Vec<Value>>> {
+    /// Puts the entries into the tree in key order. Returns the values of a row that a
+    /// unique index cannot take.
+    fn build(&mut self, transaction: &mut Transaction, index: &Index) -> Result<Option<Vec<Value>>> {
         let order = self.keys.order();
         let at = |position: usize| order.as_ref().map_or(position, |order| order[position] as usize);
         let count = self.keys.len();
         if index.info.unique {
-            for pair in 1..count {
-                let [before, this] = [at(pair - 1), at(pair)];
-                let [(a, a_null), (b, b_null)] = [self.values[before], self.values[this]];
-                let key = self.keys.get(this);
-                if !a_null && !b_null && self.keys.get(before)[..a] == key[..b] {
-                    return Ok(Some(index.layout.decode(key)?.0));
+            let values = |entry: usize| &self.keys.get(entry)[..self.values[entry].0];
+            for position in 0..count {
+                let entry = at(position);
+                if self.values[entry].1 {
+                    continue;
+                }
+                let again =
+                    position > 0 && !self.values[at(position - 1)].1 && values(at(position - 1)) == values(entry);
+                if again || (self.has_more && find_by_index(transaction, index.tree, values(entry))?.is_some()) {
+                    return Ok(Some(index.layout.decode(self.keys.get(entry))?.0));
                 }
             }
         }
         transaction.bulk_load(index.tree, (0..count).map(|position| (self.keys.get(at(position)), [])))?;
+        self.has_more = true;
+        self.keys.clear();
+        self.values.clear();
         Ok(None)
     }
 }
@@ -230,8 +252,34 @@ pub(crate) fn build_index(transaction: &mut Transaction, table: &Table, index: &
         for column in &columns {
             row[*column] = reader.value(*column)?;
         }
-        entries.push(index, locator, &row)?;
+        if let Some(values) = entries.push(transaction, index, locator, &row)? {
+            return Ok(Some(values));
+        }
     }
     drop(cursor);
+    entries.build(transaction, index)
+}
+
+/// As [`build_index`] over rows of which the index's `columns` are given, then the locator.
+pub(crate) fn build_index_of(
+    transaction: &mut Transaction,
+    table: &Table,
+    index: &Index,
+    columns: &[usize],
+    rows: &mut RowBuffer,
+) -> Result<Option<Vec<Value>>> {
+    let types = table.row_layout.types();
+    let mut entries = NewEntries::default();
+    let mut row = vec![Value::Null; types.len()];
+    while let Some(batch) = rows.take_next()? {
+        for position in 0..batch.rows {
+            for (column, vector) in columns.iter().zip(&batch.columns) {
+                row[*column] = vector.value(position, types[*column]);
+            }
+            if let Some(values) = entries.push(transaction, index, locator(&batch, position)?, &row)? {
+                return Ok(Some(values));
+            }
+        }
+    }
     entries.build(transaction, index)
 }

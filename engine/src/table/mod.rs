@@ -25,7 +25,7 @@ pub(crate) use column::{
 pub(crate) use complete::refuse_null;
 pub(crate) use copy::{CopyRange, copy_is_due, ranges, refresh_copy, uncopied_rows};
 pub(crate) use identity::{column as identity_column, last_number};
-pub(crate) use index::{NewEntries, build_index, entry_key, has_null, prefix_end};
+pub(crate) use index::{build_index, build_index_of, entry_key, has_null, prefix_end};
 pub(crate) use references::{References, parent_exists};
 pub(crate) use states::TableStates;
 pub(crate) use strings::Strings;
