@@ -2,7 +2,7 @@
 
 use crate::pager::Page;
 use crate::snapshot::Held;
-use crate::tree::{self, Root, node};
+use crate::tree::{self, Root, node, search};
 use crate::{Direction, Error, Result};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -156,7 +156,7 @@ impl Cursor {
             Bound::Excluded(key) => (key, !upper),
         };
         let Some(leaf) = &self.leaf else { return 0 };
-        match node::search_leaf(&leaf.bytes, key) {
+        match search::leaf(&leaf.bytes, key) {
             Ok(index) => index + usize::from(counts_equal),
             Err(index) => index,
         }

@@ -19,6 +19,8 @@ export class Core {
   readonly parameters: ParameterWriter;
   readonly planner: PlannerModule;
   readonly #host: Host;
+  /** Calls into the module so far, modulo 2^31: whether it grows tells whether statements come. */
+  calls = 0;
   /** Set once the module has trapped. */
   #crash: GinghamError | undefined;
 
@@ -29,8 +31,9 @@ export class Core {
     this.#host = host;
   }
 
-  /** Refuses calls into a dead module. */
+  /** Refuses calls into a dead module; comes before every call. */
   assertAlive(): void {
+    this.calls = (this.calls + 1) & 0x7fffffff;
     if (this.#crash !== undefined) throw this.#crash;
   }
 

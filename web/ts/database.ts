@@ -79,8 +79,7 @@ export class Database {
       Session.open(name, files?.names, files?.handles, relaxed, cacheBytes, memoryBytes),
     );
     if (session === undefined) throw core.failure();
-    // In a task of its own, so that the caller's first statements come before it.
-    setTimeout(() => core.planner.load().catch(() => {}));
+    core.planner.loadWhenIdle(() => core.calls).catch(() => {});
     return new Database(name, core, session, files, options);
   }
 

@@ -69,11 +69,24 @@ export function decodeFirst(memory: Memory, table: number, column: number, how: 
   const word = (table >> 2) + HEADER_WORDS + column * COLUMN_WORDS;
   const validity = u32[word + 2]!;
   if (validity !== 0 && memory.u8[validity] === 0) return null;
-  const form = u32[word];
-  if (form === Form.text && u32[word + 5] === 1) {
-    return readText(memory, u32[word + 1]!, u32[word + 3]!, u32[(u32[word + 4]! >> 2) + 1]!);
+  const address = u32[word + 1]!;
+  const type = u32[word + 7]! & 0xff;
+  // Without an array for the one value, nor a function to make it.
+  switch (u32[word]) {
+    case Form.text:
+      if (u32[word + 5] !== 1) break;
+      return readText(memory, address, u32[word + 3]!, u32[(u32[word + 4]! >> 2) + 1]!);
+    case Form.int32:
+      return type === Type.date ? toDate(memory.i32[address >> 2]!, how) : memory.i32[address >> 2]!;
+    case Form.int64:
+      if (type === Type.timestamp) return toTimestamp(memory.i64[address >> 3]!, how);
+      if (type === Type.decimal) return toDecimal64(memory, address >> 3, u32[word + 7]! >> 8, how);
+      return toBigint(memory, address >> 3, how);
+    case Form.double:
+      return memory.f64[address >> 3]!;
+    case Form.boolean:
+      return memory.u8[address] !== 0;
   }
-  if (form === Form.int32 && (u32[word + 7]! & 0xff) !== Type.date) return memory.i32[u32[word + 1]! >> 2]!;
   return decodeValues(memory, word, 1, how)[0]!;
 }
 

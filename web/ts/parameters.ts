@@ -41,9 +41,19 @@ export class ParameterWriter {
     const bytes = count * SLOT_BYTES + payloadBytesMax(parameters);
     if (bytes > this.#capacity) this.#reserve(bytes);
     memory.refresh();
+    const { u32, i32 } = memory;
     let at = count * SLOT_BYTES;
     for (let index = 0; index < count; index += 1) {
-      at = this.#writeSlot(memory, this.#address + index * SLOT_BYTES, at, parameters[index]);
+      const value = parameters[index];
+      const slot = this.#address + index * SLOT_BYTES;
+      // Most are small integers. Zero may be -0, which is no integer.
+      if (typeof value === "number" && (value | 0) === value && value !== 0) {
+        u32[slot >> 2] = Kind.int;
+        i32[(slot >> 2) + 2] = value;
+        i32[(slot >> 2) + 3] = value >> 31;
+      } else {
+        at = this.#writeSlot(memory, slot, at, value);
+      }
     }
     return count;
   }
@@ -67,12 +77,7 @@ export class ParameterWriter {
     const word = slot >> 2;
     switch (typeof value) {
       case "number":
-        // Zero may be -0, which is no integer.
-        if ((value | 0) === value && value !== 0) {
-          u32[word] = Kind.int;
-          i32[word + 2] = value;
-          i32[word + 3] = value >> 31;
-        } else if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
+        if (Number.isSafeInteger(value) && !Object.is(value, -0)) {
           u32[word] = Kind.int;
           i32[word + 2] = value | 0;
           i32[word + 3] = Math.floor(value / TWO_32);

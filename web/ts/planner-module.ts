@@ -1,21 +1,38 @@
 /**
  * The planner module: fetched and compiled in the background once a database is open, so that
- * neither opening nor statements of the fast path wait for it. A statement that needs it sooner
- * loads it on the spot, which only a worker may do.
+ * neither opening nor statements of the fast path wait for it, and not before the worker has a
+ * moment without statements: what the browser compiles of the core module for them comes first.
+ * A statement that needs it sooner loads it on the spot, which only a worker may do.
  */
 
 import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
 
 const MODULE_URL = new URL("./planner_bg.wasm", import.meta.url);
 
+/** A worker that has had no statement for so long is idle; a few times what a message takes. */
+const IDLE_MS = 10;
+
 /** The planner of this worker. */
 export class PlannerModule {
   #ready = false;
   #loading: Promise<void> | undefined;
+  /** Somebody waits for it: nothing is put off any more. */
+  #urgent = false;
+  /** Ends a wait for idle time. */
+  #wake: () => void = () => {};
+  /** Ends a download that is of no use any more. */
+  readonly #download = new AbortController();
 
-  /** Starts loading, unless that was done; settles when the planner can plan without delay. */
+  /** Loads it now, unless that was done; settles when the planner can plan without delay. */
   load(): Promise<void> {
-    this.#loading ??= this.#loadInBackground().catch((error: unknown) => {
+    this.#urgent = true;
+    this.#wake();
+    return this.loadWhenIdle(() => 0);
+  }
+
+  /** As `load`, once no statements come for a moment; `calls` counts those there were. */
+  loadWhenIdle(calls: () => number): Promise<void> {
+    this.#loading ??= this.#loadInBackground(calls).catch((error: unknown) => {
       this.#loading = undefined;
       throw new Error(`the planner could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
     });
@@ -34,21 +51,45 @@ export class PlannerModule {
     return plan(sql, route);
   }
 
-  async #loadInBackground(): Promise<void> {
-    const module = await compile(MODULE_URL);
-    // A statement may have loaded it meanwhile; a second instance would not have its catalog.
-    if (!this.#ready) {
-      await initialize({ module_or_path: module });
-      this.#ready = true;
+  async #loadInBackground(calls: () => number): Promise<void> {
+    await this.#idle(calls, IDLE_MS);
+    if (!this.#ready) await this.#instantiate();
+    await this.#warmUp(calls);
+  }
+
+  async #instantiate(): Promise<void> {
+    let module: WebAssembly.Module;
+    try {
+      module = await compile(MODULE_URL, this.#download.signal);
+    } catch (error) {
+      if (this.#ready) return;
+      throw error;
     }
-    await this.#warmUp();
+    // A statement may have loaded it meanwhile; a second instance would not have its catalog.
+    if (this.#ready) return;
+    // In a worker at once, so that no statement comes between; a page may not.
+    if (typeof document === "undefined") initSync({ module });
+    else await initialize({ module_or_path: module });
+    this.#ready = true;
   }
 
   /** Pays for the first plans before they are asked for, a task at a time so that statements come between. */
-  async #warmUp(): Promise<void> {
+  async #warmUp(calls: () => number): Promise<void> {
     for (let step = 0; ; step += 1) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await this.#idle(calls, 0);
       if (!warm_up(step)) return;
+    }
+  }
+
+  /** Waits until no statement has come for `ms`, and where one has, for longer. */
+  async #idle(calls: () => number, ms: number): Promise<void> {
+    for (let wait = ms; ; wait = IDLE_MS) {
+      const before = calls();
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        setTimeout(resolve, this.#urgent ? 0 : wait);
+      });
+      if (this.#urgent || calls() === before) return;
     }
   }
 
@@ -59,11 +100,12 @@ export class PlannerModule {
     }
     initSync({ module: new WebAssembly.Module(fetchNow(MODULE_URL)) });
     this.#ready = true;
+    this.#download.abort();
   }
 }
 
-async function compile(url: URL): Promise<WebAssembly.Module> {
-  const response = await fetch(url);
+async function compile(url: URL, signal: AbortSignal): Promise<WebAssembly.Module> {
+  const response = await fetch(url, { signal });
   if (!response.ok) throw new Error(`${url.pathname} was answered with ${response.status}`);
   // Streaming needs the right content type, which not every server sends.
   if (response.headers.get("Content-Type")?.startsWith("application/wasm") === true) {

@@ -37,6 +37,13 @@ function readAscii(u8: Uint8Array, start: number, end: number): string {
       u8[at + 8]!, u8[at + 9]!, u8[at + 10]!, u8[at + 11]!, u8[at + 12]!, u8[at + 13]!, u8[at + 14]!, u8[at + 15]!,
     );
   }
+  if (at + 8 <= end) {
+    // prettier-ignore
+    text += fromCodes(
+      u8[at]!, u8[at + 1]!, u8[at + 2]!, u8[at + 3]!, u8[at + 4]!, u8[at + 5]!, u8[at + 6]!, u8[at + 7]!,
+    );
+    at += 8;
+  }
   for (; at + 4 <= end; at += 4) text += fromCodes(u8[at]!, u8[at + 1]!, u8[at + 2]!, u8[at + 3]!);
   for (; at < end; at += 1) text += fromCodes(u8[at]!);
   return text;

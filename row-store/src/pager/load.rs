@@ -39,11 +39,16 @@ impl Pager {
     fn read(&mut self, id: PageId) -> Result<Arc<Page>> {
         let (first, end) = self.window(id.0);
         if end - first > 1 {
-            let mut bytes = vec![0; (end - first) as usize * PAGE_BYTES];
+            let mut buffer = std::mem::take(&mut self.read_buffer);
+            buffer.resize(READ_PAGES_MAX as usize * PAGE_BYTES, 0);
+            let bytes = &mut buffer[..(end - first) as usize * PAGE_BYTES];
             // A file that is shorter than its pages, as before the first checkpoint, or
             // that fails elsewhere: what was asked for is read alone.
-            if self.file.read_at(u64::from(first) * PAGE_BYTES as u64, &mut bytes).is_ok() {
-                return Ok(self.share_out(id, first, &bytes));
+            let is_read = self.file.read_at(u64::from(first) * PAGE_BYTES as u64, bytes).is_ok();
+            let page = is_read.then(|| self.share_out(id, first, bytes));
+            self.read_buffer = buffer;
+            if let Some(page) = page {
+                return Ok(page);
             }
         }
         let mut page = Arc::new(Page { bytes: [0; PAGE_BYTES] });
@@ -58,6 +63,7 @@ impl Pager {
 
     /// Puts the pages of a read into their slots, but for the one that is returned.
     fn share_out(&mut self, id: PageId, first: u32, bytes: &[u8]) -> Arc<Page> {
+        self.reserve_memory();
         let (pages, _) = bytes.as_chunks::<PAGE_BYTES>();
         let mut wanted = None;
         for (number, bytes) in (first..).zip(pages) {

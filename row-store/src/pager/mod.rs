@@ -43,6 +43,11 @@ struct Slot {
     referenced: bool,
 }
 
+/// Pages that memory is reserved for at once: 1 MiB at the least, and an eighth of what there
+/// is up to 8 MiB.
+const RESERVED_PAGES_MIN: usize = (1 << 20) / PAGE_BYTES;
+const RESERVED_PAGES_MAX: usize = (8 << 20) / PAGE_BYTES;
+
 const UNKNOWN: Slot =
     Slot { page: None, ahead: None, born: 0, dirty: false, doomed: false, on_disk: true, referenced: false };
 
@@ -72,11 +77,15 @@ pub(crate) struct Pager {
     /// Past this a chain that is made is written early.
     pub(crate) dirty_bytes_max: u64,
     hand: usize,
+    /// Pages that memory was last asked for at once.
+    pages_reserved: usize,
     pub(crate) page_reads: u64,
     /// Whether neighbours may be read along: the free pages are known.
     pub(super) reads_ahead: bool,
     /// One past the last page that was read from the file.
     read_end: u32,
+    /// Where pages that are read along with others arrive; kept for its memory.
+    read_buffer: Vec<u8>,
 }
 
 impl Pager {
@@ -100,9 +109,11 @@ impl Pager {
             clean_pages_max: (cache_bytes_max / PAGE_BYTES).max(64),
             dirty_bytes_max: u64::MAX,
             hand: 0,
+            pages_reserved: 0,
             page_reads: 0,
             reads_ahead: false,
             read_end: 0,
+            read_buffer: Vec::new(),
         }
     }
 
@@ -147,12 +158,16 @@ impl Pager {
     #[inline]
     pub(crate) fn page(&mut self, id: PageId) -> Result<&Arc<Page>> {
         let index = id.0 as usize;
-        if index >= self.slots.len() || self.slots[index].page.is_none() {
+        if self.slots.get(index).is_none_or(|slot| slot.page.is_none()) {
             self.load(id)?;
         }
-        let slot = &mut self.slots[index];
-        slot.referenced = true;
-        slot.page.as_ref().ok_or(Error::TooLarge("page number"))
+        match self.slots.get_mut(index) {
+            Some(Slot { page: Some(page), referenced, .. }) => {
+                *referenced = true;
+                Ok(page)
+            }
+            _ => Err(Error::TooLarge("page number")),
+        }
     }
 
     /// A page of a tree, at the level its parent says (TREE-3): a damaged file cannot
@@ -163,8 +178,7 @@ impl Pager {
         let bytes = &page.bytes;
         let expected = if level == 0 { format::kind::LEAF } else { format::kind::INNER };
         if bytes[format::page::KIND] != expected || bytes[format::page::LEVEL] != level {
-            let found = (bytes[format::page::KIND], bytes[format::page::LEVEL]);
-            return Err(Error::corrupt(id.0, format!("kind {} of level {}, not level {level}", found.0, found.1)));
+            return Err(of_another_level(id, bytes, level));
         }
         Ok(page)
     }
@@ -251,6 +265,7 @@ impl Pager {
     }
 
     fn install(&mut self, id: PageId, page: Arc<Page>) {
+        self.reserve_memory();
         let born = self.clock;
         self.forget_ahead(id);
         let slot = self.slot_mut(id);
@@ -260,6 +275,21 @@ impl Pager {
         *slot = Slot { page, born, dirty: true, on_disk: false, referenced: true, ..UNKNOWN };
         self.cached_pages += 1;
         self.dirty_pages += 1;
+    }
+
+    /// Has the allocator get memory for many pages at once. A module of WebAssembly grows by
+    /// no more than is asked for otherwise, a few pages at a time, and with every growth
+    /// JavaScript loses its views of the module's memory.
+    #[inline]
+    fn reserve_memory(&mut self) {
+        if cfg!(target_family = "wasm") && self.cached_pages >= self.pages_reserved {
+            let pages = (self.cached_pages / 8).clamp(RESERVED_PAGES_MIN, RESERVED_PAGES_MAX);
+            let mut room: Vec<u8> = Vec::new();
+            // Where there is no room for so much there may be for a page.
+            let _ = room.try_reserve_exact(pages * PAGE_BYTES);
+            std::hint::black_box(&room);
+            self.pages_reserved = self.cached_pages + pages;
+        }
     }
 
     /// Pages that a checkpoint has to write, ascending.
@@ -313,4 +343,11 @@ impl Pager {
         }
         Ok(())
     }
+}
+
+/// A page that is not what its parent says.
+#[cold]
+fn of_another_level(id: PageId, bytes: &PageBytes, level: u8) -> Error {
+    let found = (bytes[format::page::KIND], bytes[format::page::LEVEL]);
+    Error::corrupt(id.0, format!("kind {} of level {}, not level {level}", found.0, found.1))
 }

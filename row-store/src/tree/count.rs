@@ -1,7 +1,7 @@
 //! Counting the entries of a range by the counts in inner pages: two ways down, one for
 //! each bound, that look at nothing but what lies between them.
 
-use super::{Root, node};
+use super::{Root, node, search};
 use crate::pager::{PageBytes, Pager};
 use crate::{PageId, Result};
 use std::ops::Bound;
@@ -23,7 +23,7 @@ impl End<'_> {
         match self {
             Self::First => 0,
             Self::Last => node::count(bytes).saturating_sub(1),
-            Self::At(key, _) => node::search_inner(bytes, key),
+            Self::At(key, _) => search::inner(bytes, key),
         }
     }
 
@@ -32,7 +32,7 @@ impl End<'_> {
         let cells = match self {
             Self::First => 0,
             Self::Last => node::count(bytes),
-            Self::At(key, behind) => match node::search_leaf(bytes, key) {
+            Self::At(key, behind) => match search::leaf(bytes, key) {
                 Ok(cell) => cell + usize::from(behind),
                 Err(cell) => cell,
             },

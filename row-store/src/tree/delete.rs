@@ -2,7 +2,7 @@
 
 use super::insert::{free_chain, free_value};
 use super::path::Path;
-use super::{Root, node};
+use super::{Root, node, search};
 use crate::pager::Pager;
 use crate::{Error, PageId, Result};
 
@@ -19,7 +19,7 @@ pub(crate) fn delete(pager: &mut Pager, root: &mut Root, key: &[u8]) -> Result<b
         return Ok(false);
     }
     let mut path = Path::find(pager, root, key)?;
-    let Ok(index) = node::search_leaf(&pager.page(path.leaf())?.bytes, key) else { return Ok(false) };
+    let Ok(index) = search::leaf(&pager.page(path.leaf())?.bytes, key) else { return Ok(false) };
     path.make_writable(pager, root)?;
     free_value(pager, path.leaf(), index)?;
     path.add_entries(pager, -1)?;

@@ -1,7 +1,7 @@
 //! Adding an entry or replacing its value; splitting pages.
 
 use super::path::Path;
-use super::{Root, node};
+use super::{Root, node, search};
 use crate::format::{KEY_BYTES_MAX, LEVELS_MAX, PAGE_BYTES, VALUE_BYTES_MAX, kind, leaf};
 use crate::pager::{PageBytes, Pager};
 use crate::{Error, PageId, Result};
@@ -61,7 +61,7 @@ pub(crate) fn put(pager: &mut Pager, root: &mut Root, key: &[u8], value: &[u8], 
         return Ok(Outcome::Added);
     }
     let mut path = Path::find(pager, root, key)?;
-    let found = node::search_leaf_for_insert(&pager.page(path.leaf())?.bytes, key);
+    let found = search::leaf_for_insert(&pager.page(path.leaf())?.bytes, key);
     match found {
         Ok(_) if mode == Mode::Insert => Ok(Outcome::Kept),
         Ok(index) => {
@@ -120,7 +120,7 @@ pub(crate) fn rewrite(
     }
     let path = Path::find(pager, root, key)?;
     let leaf = &pager.page(path.leaf())?.bytes;
-    let Ok(index) = node::search_leaf(leaf, key) else { return Ok(Rewrite::Missing) };
+    let Ok(index) = search::leaf(leaf, key) else { return Ok(Rewrite::Missing) };
     let made = match node::leaf_cell(leaf, index).1 {
         node::CellValue::Inline(old) => make(old, value),
         node::CellValue::Overflow { first, bytes } => {

@@ -13,6 +13,7 @@ pub(crate) mod node;
 mod path;
 mod read;
 mod relocate;
+pub(crate) mod search;
 mod sorted;
 
 pub(crate) use bulk::Builder;

@@ -1,4 +1,4 @@
-//! The slotted page of leaves and inner pages: finding, adding and removing cells.
+//! The slotted page of leaves and inner pages: reading, adding and removing cells.
 //!
 //! Slots grow up from the header, cells grow down from the end. All functions expect a
 //! page that passed [`verify`] or was made by [`initialize`].
@@ -52,7 +52,7 @@ pub(crate) fn count(bytes: &PageBytes) -> usize {
 }
 
 #[inline]
-fn slot(bytes: &PageBytes, index: usize) -> usize {
+pub(super) fn slot(bytes: &PageBytes, index: usize) -> usize {
     get_u16(bytes, page::SLOTS + index * SLOT_BYTES) as usize
 }
 
@@ -131,94 +131,6 @@ pub(crate) fn compare(a: &[u8], b: &[u8]) -> Ordering {
     a.cmp(b)
 }
 
-/// A key of one integer column as a number of the same order.
-#[inline]
-fn integer(key: &[u8]) -> Option<u64> {
-    match key.len() {
-        8 => key.try_into().ok().map(u64::from_be_bytes),
-        4 => key.try_into().ok().map(|bytes| u64::from(u32::from_be_bytes(bytes))),
-        _ => None,
-    }
-}
-
-/// Where a key is among a leaf's cells, or where it would go.
-#[inline]
-pub(crate) fn search_leaf(bytes: &PageBytes, key: &[u8]) -> Result<usize, usize> {
-    let (mut low, mut high) = (0, count(bytes));
-    if high > INTERPOLATED_CELLS_MIN
-        && let Some(guess) = interpolate(bytes, key, high)
-    {
-        // A neighbour or two is looked at before halving what is left: row numbers are
-        // close to evenly spread.
-        match compare(leaf_key(bytes, guess), key) {
-            Ordering::Equal => return Ok(guess),
-            Ordering::Less => {
-                low = guess + 1;
-                if low < high && compare(leaf_key(bytes, low), key) == Ordering::Greater {
-                    return Err(low);
-                }
-            }
-            Ordering::Greater => {
-                high = guess;
-                if high > 0 && compare(leaf_key(bytes, high - 1), key) == Ordering::Less {
-                    return Err(high);
-                }
-            }
-        }
-    }
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        match compare(leaf_key(bytes, middle), key) {
-            Ordering::Less => low = middle + 1,
-            Ordering::Greater => high = middle,
-            Ordering::Equal => return Ok(middle),
-        }
-    }
-    Err(low)
-}
-
-/// Cells up to which halving is as good as guessing.
-const INTERPOLATED_CELLS_MIN: usize = 16;
-
-/// Where an integer key would be if a leaf's keys were evenly spread.
-#[inline]
-fn interpolate(bytes: &PageBytes, key: &[u8], count: usize) -> Option<usize> {
-    let (first, last) = (leaf_key(bytes, 0), leaf_key(bytes, count - 1));
-    if first.len() != key.len() || last.len() != key.len() {
-        return None;
-    }
-    let (first, last, key) = (integer(first)?, integer(last)?, integer(key)?);
-    // A page has fewer than 2^12 cells: the product stays below 2^64.
-    let span = last.checked_sub(first).filter(|span| *span > 0 && *span < 1 << 52)?;
-    let distance = key.saturating_sub(first).min(span);
-    Some((distance * (count as u64 - 1) / span) as usize)
-}
-
-/// As [`search_leaf`], trying the end first: ascending insertion always lands there.
-#[inline]
-pub(crate) fn search_leaf_for_insert(bytes: &PageBytes, key: &[u8]) -> Result<usize, usize> {
-    let count = count(bytes);
-    if count > 0 && compare(leaf_key(bytes, count - 1), key) == Ordering::Less {
-        return Err(count);
-    }
-    search_leaf(bytes, key)
-}
-
-/// The child that has a key, if any has: the last whose separator is not above it.
-#[inline]
-pub(crate) fn search_inner(bytes: &PageBytes, key: &[u8]) -> usize {
-    let (mut low, mut high) = (1, count(bytes));
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        if compare(inner_key(bytes, middle), key) == Ordering::Greater {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    low - 1
-}
-
 /// Bytes that can be added without compacting, a slot included.
 #[inline]
 fn contiguous_free(bytes: &PageBytes) -> usize {
@@ -247,14 +159,16 @@ pub(crate) fn cell(bytes: &PageBytes, index: usize) -> &[u8] {
 fn cell_length(bytes: &PageBytes, at: usize) -> usize {
     let key_bytes = get_u16(bytes, at) as usize;
     if is_leaf(bytes) {
-        let value_bytes = match get_u16(bytes, at + leaf::VALUE_BYTES) {
-            leaf::OVERFLOWS => leaf::REFERENCE_BYTES,
-            inline => inline as usize,
-        };
-        leaf::HEADER_BYTES + key_bytes + value_bytes
+        leaf::HEADER_BYTES + key_bytes + leaf_value_bytes(get_u16(bytes, at + leaf::VALUE_BYTES))
     } else {
         inner::HEADER_BYTES + key_bytes
     }
+}
+
+/// Bytes that the value of a leaf's cell takes there, by the cell's field.
+#[inline]
+const fn leaf_value_bytes(field: u16) -> usize {
+    if field == leaf::OVERFLOWS { leaf::REFERENCE_BYTES } else { field as usize }
 }
 
 /// Makes room for a cell that [`fits`] and returns it to be filled.
@@ -404,15 +318,22 @@ pub(crate) fn verify(bytes: &PageBytes) -> Result<(), String> {
     }
     let header = if leaf_page { leaf::HEADER_BYTES } else { inner::HEADER_BYTES };
     let mut used = 0;
-    for index in 0..count {
-        let at = slot(bytes, index);
-        if at < start || at + header > PAGE_BYTES || at + cell_length(bytes, at) > PAGE_BYTES {
-            return Err(format!("cell {index} is outside the page"));
+    for (index, slot) in bytes[page::SLOTS..slots_end].chunks_exact(SLOT_BYTES).enumerate() {
+        let at = usize::from(u16::from_le_bytes([slot[0], slot[1]]));
+        let outside = || Err(format!("cell {index} is outside the page"));
+        if at < start || at + header > PAGE_BYTES {
+            return outside();
         }
-        if get_u16(bytes, at) as usize > crate::format::KEY_BYTES_MAX {
+        let key_bytes = get_u16(bytes, at) as usize;
+        let value_bytes = if leaf_page { leaf_value_bytes(get_u16(bytes, at + leaf::VALUE_BYTES)) } else { 0 };
+        let length = header + key_bytes + value_bytes;
+        if at + length > PAGE_BYTES {
+            return outside();
+        }
+        if key_bytes > crate::format::KEY_BYTES_MAX {
             return Err(format!("key of cell {index} is too long"));
         }
-        used += cell_length(bytes, at);
+        used += length;
     }
     // Cells that overlap would let a later change write outside the page.
     if used + get_u16(bytes, page::GARBAGE) as usize != PAGE_BYTES - start {
@@ -424,12 +345,13 @@ pub(crate) fn verify(bytes: &PageBytes) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::search;
 
     fn leaf_with(keys: &[&[u8]]) -> Box<PageBytes> {
         let mut bytes = Box::new([0; PAGE_BYTES]);
         initialize(&mut bytes, kind::LEAF, 0);
         for key in keys {
-            let index = search_leaf(&bytes, key).expect_err("keys are distinct");
+            let index = search::leaf(&bytes, key).expect_err("keys are distinct");
             fill_leaf_cell(insert_cell(&mut bytes, index, leaf::HEADER_BYTES + key.len() + 1), key, b"v");
         }
         bytes
@@ -439,9 +361,9 @@ mod tests {
     fn cells_are_kept_in_order_and_found() {
         let bytes = leaf_with(&[b"m", b"a", b"zz", b"b"]);
         assert_eq!(verify(&bytes), Ok(()));
-        assert_eq!(search_leaf(&bytes, b"b"), Ok(1));
-        assert_eq!(search_leaf(&bytes, b"z"), Err(3));
-        assert_eq!(search_leaf_for_insert(&bytes, b"zzz"), Err(4));
+        assert_eq!(search::leaf(&bytes, b"b"), Ok(1));
+        assert_eq!(search::leaf(&bytes, b"z"), Err(3));
+        assert_eq!(search::leaf_for_insert(&bytes, b"zzz"), Err(4));
     }
 
     #[test]
@@ -472,22 +394,5 @@ mod tests {
         assert_eq!(compare(b"abcd", b"abcde"), Ordering::Less);
         assert_eq!(compare(b"abcdefgh", b"abcdefghi"), Ordering::Less);
         assert_eq!(compare(b"abcdefghz", b"abcdefgia"), Ordering::Less);
-    }
-
-    #[test]
-    fn guessing_finds_what_halving_finds() {
-        for spread in [|n: u64| n, |n: u64| n * n * n, |n: u64| if n < 100 { n } else { n << 40 }, |n: u64| n * 77 + 5]
-        {
-            let mut bytes = Box::new([0; PAGE_BYTES]);
-            initialize(&mut bytes, kind::LEAF, 0);
-            let keys: Vec<[u8; 8]> = (0..200).map(|n| spread(n).to_be_bytes()).collect();
-            for (index, key) in keys.iter().enumerate() {
-                fill_leaf_cell(insert_cell(&mut bytes, index, leaf::HEADER_BYTES + key.len() + 1), key, b"v");
-            }
-            for probe in (0..205u64).flat_map(|n| [spread(n), spread(n).wrapping_add(1), spread(n).wrapping_sub(1)]) {
-                let probe = probe.to_be_bytes();
-                assert_eq!(search_leaf(&bytes, &probe), keys.binary_search(&probe));
-            }
-        }
     }
 }

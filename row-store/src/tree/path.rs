@@ -1,6 +1,6 @@
 //! The way from a root to a leaf.
 
-use super::{Root, node};
+use super::{Root, node, search};
 use crate::format::LEVELS_MAX;
 use crate::pager::Pager;
 use crate::{Error, PageId, Result};
@@ -35,7 +35,7 @@ impl Path {
             if level == 0 {
                 break;
             }
-            let cell = node::search_inner(bytes, key);
+            let cell = search::inner(bytes, key);
             path.rightmost &= cell + 1 == node::count(bytes);
             path.leftmost &= cell == 0;
             path.cells[step] = cell as u16;

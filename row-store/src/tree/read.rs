@@ -1,6 +1,6 @@
 //! Finding one key, and putting overflow chains together.
 
-use super::{Root, node};
+use super::{Root, node, search};
 use crate::format::PAGE_BYTES;
 use crate::pager::{Page, Pager};
 use crate::{PageId, Result};
@@ -22,11 +22,11 @@ pub(crate) fn locate(pager: &mut Pager, root: &Root, key: &[u8]) -> Result<Optio
     let (mut page, mut level) = (root.page, root.level);
     while level > 0 {
         let bytes = &pager.tree_page(page, level)?.bytes;
-        page = node::child(bytes, node::search_inner(bytes, key));
+        page = node::child(bytes, search::inner(bytes, key));
         level -= 1;
     }
     let leaf = pager.tree_page(page, 0)?;
-    match node::search_leaf(&leaf.bytes, key) {
+    match search::leaf(&leaf.bytes, key) {
         Ok(cell) => Ok(Some(Located { leaf: Arc::clone(leaf), cell })),
         Err(_) => Ok(None),
     }
@@ -45,7 +45,7 @@ pub(crate) fn descend(
     while level > 0 {
         let inner = Arc::clone(pager.tree_page(page, level)?);
         let cell = match bound {
-            Bound::Included(key) | Bound::Excluded(key) => node::search_inner(&inner.bytes, key),
+            Bound::Included(key) | Bound::Excluded(key) => search::inner(&inner.bytes, key),
             Bound::Unbounded if last => node::count(&inner.bytes) - 1,
             Bound::Unbounded => 0,
         };

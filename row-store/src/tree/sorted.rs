@@ -3,7 +3,7 @@
 use super::delete::UNDERFULL_BYTES;
 use super::insert::{check_lengths, is_inline};
 use super::path::Path;
-use super::{Mode, Root, delete, node, put};
+use super::{Mode, Root, delete, node, put, search};
 use crate::Result;
 use crate::format::leaf;
 use crate::pager::{PageBytes, Pager};
@@ -45,7 +45,7 @@ pub(crate) fn apply_run(pager: &mut Pager, root: &mut Root, changes: &[Change<'_
 
 /// Makes a change if it concerns nothing but a leaf's cells; how many entries more there are.
 fn apply_in_leaf(bytes: &mut PageBytes, key: &[u8], value: Option<&[u8]>, is_root: bool) -> Option<i64> {
-    let found = node::search_leaf(bytes, key);
+    let found = search::leaf(bytes, key);
     let Some(value) = value else {
         let Ok(index) = found else { return Some(0) };
         let left = node::used_bytes(bytes) - node::SLOT_BYTES - node::cell(bytes, index).len();

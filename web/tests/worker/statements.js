@@ -283,6 +283,32 @@ export async function theTablesOfOneDatabaseAreNotTheOthers() {
   for (const db of [a, b, empty]) db.close();
 }
 
+function plannerWasFetched() {
+  return performance.getEntriesByType("resource").some(({ name }) => name.endsWith("planner_bg.wasm"));
+}
+
+export async function thePlannerWaitsForStatements() {
+  const db = await Database.open("waits", MEMORY);
+  for (let round = 0; round < 50; round += 1) {
+    db.exec("BEGIN");
+    db.exec("ROLLBACK");
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  ok(!plannerWasFetched(), "not while statements come");
+  await db.ready();
+  ok(plannerWasFetched(), "at once where it is waited for");
+  equal(db.prepare("SELECT 1 + ? AS n").get(2), { n: 3 });
+  db.close();
+}
+
+export async function thePlannerComesForAStatementThatNeedsIt() {
+  const db = await Database.open("needs", MEMORY);
+  equal(db.prepare("SELECT 1 + ? AS n").get(1), { n: 2 });
+  await db.ready();
+  equal(db.prepare("SELECT 2 * ? AS n").get(2), { n: 4 });
+  db.close();
+}
+
 export async function theVersionIsKnown() {
   ok(/^\d+\.\d+\.\d+/.test(version), `version ${version}`);
 }
