@@ -4,22 +4,52 @@
  * loads it on the spot, which only a worker may do.
  */
 
+import { loadModule, loadModuleNow, presentModule } from "./modules.js";
 import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
-
-const MODULE_URL = new URL("./planner_bg.wasm", import.meta.url);
 
 /** The planner of this worker. */
 export class PlannerModule {
   #ready = false;
+  #instantiating: Promise<void> | undefined;
   #loading: Promise<void> | undefined;
+  /** What `unlessNeeded` watches; undefined outside it. */
+  #needed: boolean | undefined;
 
   /** Starts loading, unless that was done; settles when the planner can plan without delay. */
   load(): Promise<void> {
-    this.#loading ??= this.#loadInBackground().catch((error: unknown) => {
-      this.#loading = undefined;
+    this.#loading ??= this.instantiated()
+      .then(() => this.#warmUp())
+      .catch((error: unknown) => {
+        this.#loading = undefined;
+        throw error;
+      });
+    return this.#loading;
+  }
+
+  /** Starts loading, unless that was done; settles when the planner can plan. */
+  instantiated(): Promise<void> {
+    this.#instantiating ??= this.#instantiate().catch((error: unknown) => {
+      this.#instantiating = undefined;
       throw new Error(`the planner could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
     });
-    return this.#loading;
+    return this.#instantiating;
+  }
+
+  /**
+   * Runs `body` as long as it can do without a planner that would have to be loaded on the spot.
+   *
+   * @returns undefined where it could not; then `body` has failed for the want of the planner
+   */
+  unlessNeeded<T>(body: () => T): T | undefined {
+    this.#needed = false;
+    try {
+      return body();
+    } catch (error) {
+      if (this.#needed) return undefined;
+      throw error;
+    } finally {
+      this.#needed = undefined;
+    }
   }
 
   /** Replaces the catalog that statements are planned against. */
@@ -34,14 +64,12 @@ export class PlannerModule {
     return plan(sql, route);
   }
 
-  async #loadInBackground(): Promise<void> {
-    const module = await compile(MODULE_URL);
+  async #instantiate(): Promise<void> {
+    const module = await loadModule("planner");
     // A statement may have loaded it meanwhile; a second instance would not have its catalog.
-    if (!this.#ready) {
-      await initialize({ module_or_path: module });
-      this.#ready = true;
-    }
-    await this.#warmUp();
+    if (this.#ready) return;
+    await initialize({ module_or_path: module });
+    this.#ready = true;
   }
 
   /** Pays for the first plans before they are asked for, a task at a time so that statements come between. */
@@ -54,31 +82,14 @@ export class PlannerModule {
 
   #loadNow(): void {
     if (this.#ready) return;
+    if (this.#needed !== undefined && presentModule("planner") === undefined) {
+      this.#needed = true;
+      throw new Error("the planner is not loaded yet");
+    }
     if (typeof document !== "undefined") {
       throw new Error("the planner is not loaded yet, and a page may not wait for it");
     }
-    initSync({ module: new WebAssembly.Module(fetchNow(MODULE_URL)) });
+    initSync({ module: loadModuleNow("planner") });
     this.#ready = true;
   }
-}
-
-async function compile(url: URL): Promise<WebAssembly.Module> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url.pathname} was answered with ${response.status}`);
-  // Streaming needs the right content type, which not every server sends.
-  if (response.headers.get("Content-Type")?.startsWith("application/wasm") === true) {
-    return WebAssembly.compileStreaming(response);
-  }
-  return WebAssembly.compile(await response.arrayBuffer());
-}
-
-function fetchNow(url: URL): ArrayBuffer {
-  const request = new XMLHttpRequest();
-  request.open("GET", url, false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200 && request.status !== 0) {
-    throw new Error(`${url.pathname} was answered with ${request.status}`);
-  }
-  return request.response as ArrayBuffer;
 }
