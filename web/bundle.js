@@ -5,6 +5,8 @@
  */
 
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -20,12 +22,17 @@ const bindings = {
   },
 };
 
+/** Tells builds of the modules apart; see ts/build.ts. */
+const hash = createHash("sha256");
+for (const file of ["core_bg.wasm", "planner_bg.wasm"]) hash.update(readFileSync(join(DIST, file), "latin1"), "latin1");
+
 await build({
   entryPoints: ["index.js", "sync.js", "worker.js"].map((file) => join(WEB, "modules", file)),
   outdir: DIST,
   bundle: true,
   format: "esm",
   target: "es2022",
+  define: { GINGHAM_BUILD: JSON.stringify(hash.digest("hex").slice(0, 16)) },
   plugins: [bindings],
   logLevel: "warning",
 });

@@ -8,10 +8,9 @@ import initialize, { start, take_failure } from "./core.js";
 import { Codes, GinghamError } from "./errors.js";
 import { Host } from "./host.js";
 import { Memory } from "./memory.js";
+import { loadModule } from "./modules.js";
 import { ParameterWriter } from "./parameters.js";
 import { PlannerModule } from "./planner-module.js";
-
-const MODULE_URL = new URL("./core_bg.wasm", import.meta.url);
 
 /** The loaded module and what calls into it share. */
 export class Core {
@@ -90,7 +89,7 @@ export function loadCore(): Promise<Core> {
 }
 
 async function load(): Promise<Core> {
-  const { memory } = await initialize({ module_or_path: fetch(MODULE_URL) });
+  const { memory } = await initialize({ module_or_path: await loadModule("core") });
   const planner = new PlannerModule();
   const host = new Host(planner);
   start(host);

@@ -121,6 +121,33 @@ export class Database {
     }
   }
 
+  /**
+   * Prepares one statement, unless it needs the planner and that is not loaded.
+   *
+   * @internal
+   */
+  prepareAtOnce<T = Row>(sql: string): Statement<T> | undefined {
+    return this.#core.planner.unlessNeeded(() => this.prepare<T>(sql));
+  }
+
+  /**
+   * Settles when the planner has been loaded without disturbing statements.
+   *
+   * @internal
+   */
+  plannerInBackground(): Promise<void> {
+    return this.#core.planner.loadWhenIdle(() => this.#core.calls);
+  }
+
+  /**
+   * Settles when statements can be planned, though the first of them slowly.
+   *
+   * @internal
+   */
+  plannerLoaded(): Promise<void> {
+    return this.#core.planner.instantiated();
+  }
+
   /** Prepares one statement. */
   prepare<T = Row>(sql: string): Statement<T> {
     const prepared = this.#call(() => this.#session.prepare(sql));

@@ -11,6 +11,7 @@
 
 import { Codes, GinghamError } from "./errors.js";
 import { Link } from "./link.js";
+import type { CompiledModules } from "./modules.js";
 import type { QueryParameters, WireResult } from "./protocol.js";
 import { RowShape } from "./rows.js";
 import type {
@@ -86,15 +87,20 @@ export interface Queryable {
   transaction<T>(body: (tx: Queryable) => Promise<T>): Promise<T>;
 }
 
+/** What the page's workers have compiled, for those that come. */
+let compiled: CompiledModules | undefined;
+
 /**
  * Connects to the database of a name, creating it if there is none. A worker of this page hosts
  * it; while another tab has it open, connecting fails with code 55006.
  */
 export async function connect(name: string, options: OpenOptions = {}): Promise<Client> {
   const worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module", name: `gingham:${name}` });
-  const link = new Link(worker);
+  const link = new Link(worker, (modules) => {
+    compiled = modules;
+  });
   try {
-    await link.call("open", { name, options });
+    await link.call("open", { name, options, modules: compiled });
   } catch (error) {
     link.end(closedError());
     throw error;

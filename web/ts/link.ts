@@ -4,7 +4,8 @@
  */
 
 import { Codes, GinghamError } from "./errors.js";
-import type { CallName, Calls, Progress, Reply, Request } from "./protocol.js";
+import type { CompiledModules } from "./modules.js";
+import type { CallName, Calls, Compiled, Progress, Reply, Request } from "./protocol.js";
 import type { ImportProgress } from "./values.js";
 
 interface Waiting {
@@ -20,9 +21,13 @@ export class Link {
   #nextId = 1;
   #ended: GinghamError | undefined;
 
-  constructor(worker: Worker) {
+  /** `compiled` is told of modules that the worker has compiled. */
+  constructor(worker: Worker, compiled: (modules: CompiledModules) => void) {
     this.#worker = worker;
-    worker.addEventListener("message", (event: MessageEvent<Reply | Progress>) => this.#receive(event.data));
+    worker.addEventListener("message", (event: MessageEvent<Reply | Progress | Compiled>) => {
+      if ("compiled" in event.data) compiled(event.data.compiled);
+      else this.#receive(event.data);
+    });
     worker.addEventListener("error", (event) => {
       this.end(new GinghamError({ code: Codes.interrupted, message: `the database's worker failed: ${event.message}` }));
     });

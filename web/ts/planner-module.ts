@@ -5,9 +5,8 @@
  * A statement that needs it sooner loads it on the spot, which only a worker may do.
  */
 
+import { loadModule, loadModuleNow, presentModule } from "./modules.js";
 import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
-
-const MODULE_URL = new URL("./planner_bg.wasm", import.meta.url);
 
 /** A worker that has had no statement for so long is idle; a few times what a message takes. */
 const IDLE_MS = 10;
@@ -15,6 +14,7 @@ const IDLE_MS = 10;
 /** The planner of this worker. */
 export class PlannerModule {
   #ready = false;
+  #instantiating: Promise<void> | undefined;
   #loading: Promise<void> | undefined;
   /** Somebody waits for it: nothing is put off any more. */
   #urgent = false;
@@ -22,6 +22,8 @@ export class PlannerModule {
   #wake: () => void = () => {};
   /** Ends a download that is of no use any more. */
   readonly #download = new AbortController();
+  /** What `unlessNeeded` watches; undefined outside it. */
+  #needed: boolean | undefined;
 
   /** Loads it now, unless that was done; settles when the planner can plan without delay. */
   load(): Promise<void> {
@@ -34,9 +36,35 @@ export class PlannerModule {
   loadWhenIdle(calls: () => number): Promise<void> {
     this.#loading ??= this.#loadInBackground(calls).catch((error: unknown) => {
       this.#loading = undefined;
-      throw new Error(`the planner could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
     });
     return this.#loading;
+  }
+
+  /** Starts loading, unless that was done; settles when the planner can plan. */
+  instantiated(): Promise<void> {
+    this.#instantiating ??= this.#instantiate().catch((error: unknown) => {
+      this.#instantiating = undefined;
+      throw new Error(`the planner could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
+    });
+    return this.#instantiating;
+  }
+
+  /**
+   * Runs `body` as long as it can do without a planner that would have to be loaded on the spot.
+   *
+   * @returns undefined where it could not; then `body` has failed for the want of the planner
+   */
+  unlessNeeded<T>(body: () => T): T | undefined {
+    this.#needed = false;
+    try {
+      return body();
+    } catch (error) {
+      if (this.#needed) return undefined;
+      throw error;
+    } finally {
+      this.#needed = undefined;
+    }
   }
 
   /** Replaces the catalog that statements are planned against. */
@@ -53,14 +81,14 @@ export class PlannerModule {
 
   async #loadInBackground(calls: () => number): Promise<void> {
     await this.#idle(calls, IDLE_MS);
-    if (!this.#ready) await this.#instantiate();
+    if (!this.#ready) await this.instantiated();
     await this.#warmUp(calls);
   }
 
   async #instantiate(): Promise<void> {
     let module: WebAssembly.Module;
     try {
-      module = await compile(MODULE_URL, this.#download.signal);
+      module = await loadModule("planner", this.#download.signal);
     } catch (error) {
       if (this.#ready) return;
       throw error;
@@ -95,32 +123,15 @@ export class PlannerModule {
 
   #loadNow(): void {
     if (this.#ready) return;
+    if (this.#needed !== undefined && presentModule("planner") === undefined) {
+      this.#needed = true;
+      throw new Error("the planner is not loaded yet");
+    }
     if (typeof document !== "undefined") {
       throw new Error("the planner is not loaded yet, and a page may not wait for it");
     }
-    initSync({ module: new WebAssembly.Module(fetchNow(MODULE_URL)) });
+    initSync({ module: loadModuleNow("planner") });
     this.#ready = true;
     this.#download.abort();
   }
-}
-
-async function compile(url: URL, signal: AbortSignal): Promise<WebAssembly.Module> {
-  const response = await fetch(url, { signal });
-  if (!response.ok) throw new Error(`${url.pathname} was answered with ${response.status}`);
-  // Streaming needs the right content type, which not every server sends.
-  if (response.headers.get("Content-Type")?.startsWith("application/wasm") === true) {
-    return WebAssembly.compileStreaming(response);
-  }
-  return WebAssembly.compile(await response.arrayBuffer());
-}
-
-function fetchNow(url: URL): ArrayBuffer {
-  const request = new XMLHttpRequest();
-  request.open("GET", url, false);
-  request.responseType = "arraybuffer";
-  request.send();
-  if (request.status !== 200 && request.status !== 0) {
-    throw new Error(`${url.pathname} was answered with ${request.status}`);
-  }
-  return request.response as ArrayBuffer;
 }

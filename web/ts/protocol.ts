@@ -4,6 +4,7 @@
  */
 
 import type { ErrorDetails } from "./errors.js";
+import type { CompiledModules } from "./modules.js";
 import type {
   Column,
   ColumnData,
@@ -28,7 +29,8 @@ export interface WireResult {
 
 /** Every call, by its name: what it takes and what it gives. */
 export interface Calls {
-  open: { argument: { name: string; options: OpenOptions }; result: undefined };
+  /** `modules`: what an earlier worker of the page has compiled. */
+  open: { argument: { name: string; options: OpenOptions; modules: CompiledModules | undefined }; result: undefined };
   query: { argument: { sql: string; parameters: QueryParameters }; result: WireResult };
   exec: { argument: { sql: string }; result: WireResult[] };
   arrow: { argument: { sql: string; parameters: QueryParameters }; result: Uint8Array };
@@ -59,6 +61,11 @@ export type Request = {
 export interface Progress {
   id: number;
   progress: ImportProgress;
+}
+
+/** What the worker has compiled, for the page to keep: it goes to the page's next workers. */
+export interface Compiled {
+  compiled: CompiledModules;
 }
 
 /** The answer to the request of the same id. */

@@ -2,7 +2,9 @@
 
 import { Database } from "./database.js";
 import { Codes, GinghamError, toGinghamError } from "./errors.js";
-import type { CallName, Calls, Progress, QueryParameters, Reply, Request, WireResult } from "./protocol.js";
+import { adopt, compiledModules } from "./modules.js";
+import type { CallName, Calls, Compiled, Progress, QueryParameters, Reply, Request, WireResult } from "./protocol.js";
+import type { Statement } from "./statement.js";
 import type { NamedParameters, Parameter } from "./values.js";
 
 type Result = Calls[CallName]["result"];
@@ -26,14 +28,18 @@ async function answer(request: Request): Promise<void> {
   post(reply);
 }
 
-function post(reply: Reply | Progress): void {
+function post(reply: Reply | Progress | Compiled): void {
   const transfer = "ok" in reply && reply.ok && reply.result instanceof Uint8Array ? [reply.result.buffer as ArrayBuffer] : [];
   self.postMessage(reply, { transfer });
 }
 
 async function carryOut(request: Request): Promise<Result> {
   if (request.call === "open") {
-    database = await Database.open(request.argument.name, request.argument.options);
+    const { name, options, modules } = request.argument;
+    if (modules !== undefined) adopt(modules);
+    const opened = await Database.open(name, options);
+    database = opened;
+    opened.plannerInBackground().then(offerModules, offerModules);
     return undefined;
   }
   const db = database;
@@ -44,7 +50,7 @@ async function carryOut(request: Request): Promise<Result> {
     case "exec":
       return db.script(request.argument.sql);
     case "arrow":
-      return db.prepare(request.argument.sql).arrow(...spread(request.argument.parameters));
+      return (await prepare(db, request.argument.sql)).arrow(...spread(request.argument.parameters));
     case "insertMany":
       return db.insertMany(request.argument.table, request.argument.columns);
     case "insertArrow":
@@ -72,8 +78,25 @@ async function carryOut(request: Request): Promise<Result> {
   }
 }
 
-function query(db: Database, sql: string, parameters: QueryParameters): WireResult {
-  return db.prepare(sql).columnar(...spread(parameters));
+async function query(db: Database, sql: string, parameters: QueryParameters): Promise<WireResult> {
+  return (await prepare(db, sql)).columnar(...spread(parameters));
+}
+
+/**
+ * Waits for the planner where the statement needs it. To load it on the spot would take as long, and
+ * no browser caches code that was compiled so.
+ */
+async function prepare(db: Database, sql: string): Promise<Statement> {
+  const statement = db.prepareAtOnce(sql);
+  if (statement !== undefined) return statement;
+  // Where that fails, preparing says why.
+  await db.plannerLoaded().catch(() => {});
+  return db.prepare(sql);
+}
+
+/** Gives the page what was compiled here. */
+function offerModules(): void {
+  post({ compiled: compiledModules() });
 }
 
 function transactionStep(db: Database, depth: number, outermost: string, inner: (name: string) => string): undefined {

@@ -30,6 +30,7 @@ export async function runTpch(options, { vendorFolder, note }) {
       TPCH_NOTICE,
       `Scale factor ${scaleFactor}, loaded from ${tables.format === "csv" ? "CSV" : "Arrow IPC"} and made durable. ` +
         `Cold: the first pass in a fresh worker, which had opened the database and loaded all of the engine. Warm: the median of ${WARM_PASSES} more passes in it. ` +
+        "Second visit: after these and the planning the browser was closed, and a fresh one with the same profile ran each query once. " +
         "Results are right where they agree with the answers in tpch/answers, equal where the engines agree.",
     ],
     failures: [...engines.flatMap(({ name, failure }) => (failure === null ? [] : [`${name}: ${failure}`])), ...failures],

@@ -27,15 +27,26 @@ const RELEASE_LIMIT_MS = 20_000;
 const ENGINE_PREFIXES = ["/vendor/", "/web/dist/"];
 
 /**
- * Runs `body` in a fresh browser with a fresh profile.
+ * @typedef {object} SessionOptions
+ * @property {string} vendorFolder
+ * @property {string} [dataFolder] served as /data/
+ * @property {number} limitMs
+ * @property {Profiles | undefined} [profiles] where profiles are wanted, they are added to these
+ * @property {import("../harness/profile.js").Profile} [visitor] a browser's profile to go on with; its OPFS
+ *   belongs to `port`
+ * @property {number} [port]
+ * @property {readonly string[]} [flags] more of Chromium's flags
+ */
+
+/**
+ * Runs `body` in a fresh browser, with a fresh profile unless one is given.
  *
  * @template T
- * @param {{vendorFolder: string, dataFolder?: string, limitMs: number, profiles?: Profiles | undefined}} options the
- *   data folder is served as /data/; where profiles are wanted, they are added to these
+ * @param {SessionOptions} options
  * @param {(session: Session) => Promise<T>} body
  * @returns {Promise<T>}
  */
-export function withSession({ vendorFolder, dataFolder, limitMs, profiles }, body) {
+export function withSession({ vendorFolder, dataFolder, limitMs, profiles, visitor, port, flags }, body) {
   return withBrowser(
     {
       mounts: {
@@ -50,6 +61,9 @@ export function withSession({ vendorFolder, dataFolder, limitMs, profiles }, bod
       // For the clock alone, which ticks every 5 µs here and every 100 µs otherwise.
       headers: { "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp" },
       limitMs,
+      ...(visitor === undefined ? {} : { profile: visitor }),
+      ...(port === undefined ? {} : { port }),
+      ...(flags === undefined ? {} : { flags }),
     },
     async (browser) => {
       await browser.page.waitForFunction(() => "benchPage" in globalThis);
@@ -100,6 +114,11 @@ export class Session {
     return this.#browser.page;
   }
 
+  /** The port of the pages' origin, to which OPFS belongs. */
+  get port() {
+    return Number(new URL(this.#browser.origin).port);
+  }
+
   get browserVersion() {
     return this.#browser.browserVersion;
   }
@@ -119,12 +138,13 @@ export class Session {
    * A worker with an opened database, for steps whose opening is not measured.
    *
    * @param {StartArguments} argument
+   * @param {number} [limitMs]
    * @returns {Promise<{worker: BenchWorker, started: StartResult}>}
    */
-  async start(argument) {
+  async start(argument, limitMs = CALL_LIMIT_MS) {
     await this.waitForRelease();
     const worker = await this.spawn();
-    return { worker, started: await worker.call("start", argument, CALL_LIMIT_MS) };
+    return { worker, started: await worker.call("start", argument, limitMs) };
   }
 
   /**

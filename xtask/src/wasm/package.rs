@@ -43,7 +43,7 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
         inputs.file(&workspace.path(file))?;
     }
     for module in &super::MODULES {
-        for tail in [".d.ts", ".js"] {
+        for tail in [".d.ts", ".js", "_bg.wasm"] {
             inputs.file(&workspace.package().join(format!("{}{tail}", module.name)))?;
         }
     }
