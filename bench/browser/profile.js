@@ -5,7 +5,10 @@
  * under Chromium's sampling profiler, and every OPFS call. Build with `cargo xtask wasm --names`,
  * or functions have numbers only. The profiler slows things down: believe shares, not times.
  *
- *   node bench/browser/profile.js [--sf 0.1] [--top 25] [--only load|cold]
+ * With --warm the queries of a list run again after the cold pass, each a few times under a
+ * profile of its own.
+ *
+ *   node bench/browser/profile.js [--sf 0.1] [--top 25] [--only load|cold] [--warm 1,13]
  */
 
 import { requirePackage } from "./paths.js";
@@ -24,6 +27,8 @@ const option = (name, otherwise) => (words.includes(name) ? (words[words.indexOf
 const scaleFactor = Number(option("--sf", "0.1"));
 const top = Number(option("--top", "25"));
 const only = option("--only", "both");
+const warm = option("--warm", "").split(",").filter((number) => number !== "");
+const WARM_RUNS = 6;
 /** Samples of a load are many, those of a cold query few. */
 const INTERVAL_US = { load: 1000, cold: 100 };
 
@@ -64,6 +69,16 @@ await withSession({ vendorFolder, dataFolder: tables.folder, limitMs: 1_800_000 
   print("cold", pass);
   process.stdout.write(summarizeProfile(profile, top));
   process.stdout.write(`OPFS: ${JSON.stringify(await storageWatch(cold))}\n`);
+  for (const number of warm) {
+    const queries = options.queries.filter(({ name }) => Number(name.replace(/\D/g, "")) === Number(number));
+    const runs = Array.from({ length: WARM_RUNS }, () => queries).flat();
+    await passOver(worker, { ...options, queries: runs });
+    await cold.start(INTERVAL_US.cold);
+    const pass = await passOver(worker, { ...options, queries: runs });
+    const profile = await cold.stop();
+    print(`warm, query ${number}`, pass);
+    process.stdout.write(summarizeProfile(profile, top));
+  }
   await worker.close();
 });
 

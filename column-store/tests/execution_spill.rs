@@ -123,6 +123,35 @@ fn execution_spills_groups_and_distinct_values() {
     }
 }
 
+/// Keys that come in order, and texts that go with them, need no table and no look-ups. What
+/// does not keep to that comes when memory is short, or gone.
+#[test]
+fn execution_spills_groups_that_kept_an_order() {
+    for (other_keys, other_texts) in [(false, false), (true, false), (false, true), (true, true)] {
+        let rows = (0..60_000).map(|row: i64| {
+            let late = row > 20_000 && row % 5 == 0;
+            let key = if late && other_keys { row * 7919 % 30_000 } else { row / 2 };
+            let text = if late && other_texts { row % 3 } else { key };
+            vec![Value::Int(key), Value::Text(format!("text of {text}")), Value::Int(row)]
+        });
+        let mut tables = MemoryTables::new(5);
+        tables.add(0, &TYPES, rows.collect());
+        let call = |function| AggregateCall::new(function, Some(Expr::column(2, TYPES[2])), SqlType::BigInt);
+        for groups in [vec![0], vec![0, 1]] {
+            let root = Node::Aggregate {
+                input: Box::new(tables.scan(0)),
+                groups: groups.iter().map(|at: &usize| Expr::column(*at, TYPES[*at])).collect(),
+                aggregates: vec![call(AggregateFunction::Count), call(AggregateFunction::Sum)],
+                rows: 10.0,
+            };
+            let context = format!("{groups:?}, other keys {other_keys}, other texts {other_texts}");
+            for bytes_max in [400_000, 1_000_000] {
+                check(&query(root.clone()), &tables, bytes_max, true, &context);
+            }
+        }
+    }
+}
+
 fn sorted(tables: &MemoryTables, limit: Option<i64>) -> Query {
     let key = |at: usize, descending| SortKey { expr: Expr::column(at, TYPES[at]), descending, nulls_first: false };
     let limit = limit.map(|rows| Expr::literal(Value::Int(rows), SqlType::BigInt));

@@ -51,7 +51,7 @@ impl Column {
 
     /// Bytes that appending this many rows, text aside, would add: a full column grows to
     /// twice its size.
-    fn growth_bytes(&self, added: usize) -> usize {
+    pub(crate) fn growth_bytes(&self, added: usize) -> usize {
         let width = match &self.data {
             Data::Boolean(_) => 1,
             Data::Int32(_) | Data::Text(_) => 4,
@@ -93,6 +93,22 @@ impl Column {
             (None, None) => {}
             (Some(validity), None) => validity.resize(before + added, true),
             (own, Some(from)) => extend(own.get_or_insert_with(|| vec![true; before]), from, rows),
+        }
+    }
+
+    /// The codes, if all of them are of this dictionary.
+    pub(crate) fn codes_in(&self, dictionary: &Arc<Dictionary>) -> Option<&[u32]> {
+        let Data::Text(text) = &self.data else { return None };
+        let single = self.text.single.as_ref().filter(|single| Arc::ptr_eq(single, dictionary));
+        single.filter(|_| self.text.merged.is_none()).map(|_| text.codes.as_slice())
+    }
+
+    /// The bytes of a text; nothing before there are any rows, or in a column of another type.
+    pub(crate) fn text(&self, row: usize) -> &[u8] {
+        let dictionary = self.text.merged.as_ref().or(self.text.single.as_deref());
+        match (&self.data, dictionary) {
+            (Data::Text(text), Some(dictionary)) => dictionary.get(text.codes[row]),
+            _ => &[],
         }
     }
 

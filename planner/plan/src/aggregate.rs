@@ -49,7 +49,7 @@ pub enum AggregateFunction {
     CountStar,
     /// Non-NULL arguments; BIGINT.
     Count,
-    /// INTEGER → BIGINT, BIGINT → DECIMAL(38,0), DECIMAL(p,s) → DECIMAL(38,s), DOUBLE. Overflow is error 22003.
+    /// INTEGER → BIGINT, BIGINT → DECIMAL(38,0) (BIGINT for counts of parts), DECIMAL(p,s) → DECIMAL(38,s), DOUBLE. Overflow is error 22003.
     Sum,
     /// DECIMAL(p,s) → DECIMAL(38, max(s,6)) rounded half away from zero; DOUBLE from integers and DOUBLE.
     Average,

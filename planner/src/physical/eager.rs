@@ -3,12 +3,20 @@
 //! `SELECT l.key, count(r.x) FROM l LEFT JOIN r ON l.key = r.ref GROUP BY l.key`, the key
 //! being unique: each group is one left row with its matches, so the matches can be
 //! counted first, by `r.ref`, and joined once for each left row (Yan and Larson, "Eager
-//! aggregation and lazy aggregation", 1995).
+//! aggregation and lazy aggregation", 1995). Where the key is not known to be unique, a group
+//! may have several left rows, and their counts are added up above the join.
 
 use super::estimate::Estimator;
 use crate::logical::{Columns, Dependent, Id, IdSet, Rel, columns_of};
 use gingham_plan::{AggregateCall, AggregateFunction, BinaryOp, Expr, Function, JoinKind};
 use gingham_types::Value;
+
+/// What is joined once the right side is aggregated.
+pub(super) struct Joined {
+    pub(super) rel: Rel,
+    /// Whether each of its rows is a group; otherwise the counts of a group are to be added up.
+    pub(super) complete: bool,
+}
 
 /// An aggregate over a left join, rewritten, if it has that shape and the right side is the larger.
 pub(super) fn aggregate_first(
@@ -16,15 +24,15 @@ pub(super) fn aggregate_first(
     groups: &[(Id, Expr)],
     aggregates: &[(Id, AggregateCall)],
     estimator: &Estimator<'_>,
-) -> Result<Rel, Rel> {
-    let Some(on) = eligible(&input, groups, aggregates, estimator) else { return Err(input) };
+) -> Result<Joined, Rel> {
+    let Some((on, complete)) = eligible(&input, groups, aggregates, estimator) else { return Err(input) };
     let Rel::Block { inputs, predicates, mut dependents } = input else { return Err(input) };
     let Some(dependent) = dependents.pop() else { return Err(Rel::Block { inputs, predicates, dependents }) };
     let columns = estimator.columns;
     let keys: Vec<(Id, Expr)> = on.iter().map(|id| (*id, columns.expr(*id))).collect();
     let right = Rel::Aggregate { input: Box::new(dependent.right), groups: keys, aggregates: aggregates.to_vec() };
-    let joined = Rel::Block { inputs, predicates, dependents: vec![Dependent { right, ..dependent }] };
-    Ok(joined)
+    let rel = Rel::Block { inputs, predicates, dependents: vec![Dependent { right, ..dependent }] };
+    Ok(Joined { rel, complete })
 }
 
 /// What a left row without a match has for an aggregate.
@@ -49,13 +57,19 @@ pub(super) fn above(id: Id, call: &AggregateCall, columns: &Columns) -> Expr {
     }
 }
 
-/// The right side's join columns, if the rewrite is right and pays.
+/// Adds up the counts of a group's left rows: `count` is one of them.
+pub(super) fn total(count: Expr, call: &AggregateCall) -> AggregateCall {
+    AggregateCall::new(AggregateFunction::Sum, Some(count), call.ty)
+}
+
+/// The right side's join columns, if the rewrite is right and pays, and whether each left row
+/// is a group of its own.
 fn eligible(
     input: &Rel,
     groups: &[(Id, Expr)],
     aggregates: &[(Id, AggregateCall)],
     estimator: &Estimator<'_>,
-) -> Option<Vec<Id>> {
+) -> Option<(Vec<Id>, bool)> {
     let Rel::Block { inputs, dependents, .. } = input else { return None };
     let ([left], [dependent]) = (inputs.as_slice(), dependents.as_slice()) else { return None };
     if dependent.kind != JoinKind::Left || aggregates.is_empty() {
@@ -74,7 +88,8 @@ fn eligible(
         .keys
         .iter()
         .any(|key| key.columns.iter().all(|c| grouped.contains(*c)) && left_columns.is_subset(&key.determines));
-    if !unique {
+    let is_count = |call: &AggregateCall| without_match(call).is_some() && !call.distinct;
+    if !unique && (groups.is_empty() || !aggregates.iter().all(|(_, call)| is_count(call))) {
         return None;
     }
     let right_columns = dependent.right.outputs();
@@ -100,6 +115,12 @@ fn eligible(
         }
         keys.push(inside);
     }
-    let larger = estimator.estimate(&dependent.right).rows > estimate.rows * 1.5;
-    (larger && !keys.is_empty()).then_some(keys)
+    let right = estimator.estimate(&dependent.right);
+    let larger = right.rows > estimate.rows * 1.5;
+    // Rows of a group on the right, which there are left to join and to add up: that has to be
+    // known to be few where nothing is known of the left side.
+    let distinct = |id: &Id| right.columns.get(id).map_or(0.0, |column| column.distinct);
+    let matches: f64 = keys.iter().map(distinct).product();
+    let fewer = unique || (matches > 0.0 && matches * 2.0 <= right.rows);
+    (larger && fewer && !keys.is_empty()).then_some((keys, unique))
 }

@@ -1,7 +1,7 @@
 //! Relations as operators.
 
 use super::access::choose;
-use super::eager::{above, aggregate_first};
+use super::eager::{Joined, above, aggregate_first, total};
 use super::estimate::{Estimate, Estimator};
 use super::join::Sides;
 use super::ordered::{deliver, extremes};
@@ -277,7 +277,7 @@ impl Lowering<'_> {
             aggregates.into_iter().filter(|(id, _)| required.contains(*id)).collect();
         let input = match aggregate_first(input, &groups, &aggregates, &self.estimator) {
             Err(input) => input,
-            Ok(joined) => {
+            Ok(Joined { rel: joined, complete }) => {
                 let columns = self.estimator.columns;
                 let needed: IdSet =
                     groups.iter().map(|(id, _)| *id).chain(aggregates.iter().map(|(id, _)| *id)).collect();
@@ -292,7 +292,12 @@ impl Lowering<'_> {
                     layout.push(*id);
                     expressions.push(self.place(above(*id, call, columns), &below)?);
                 }
-                return Ok(Lowered { node: Node::Project { input: Box::new(node), expressions }, layout, rows });
+                let node = Node::Project { input: Box::new(node), expressions };
+                return Ok(if complete {
+                    Lowered { node, layout, rows }
+                } else {
+                    self.add_up(node, layout, rows, &aggregates)
+                });
             }
         };
         let mut needed = IdSet::default();
@@ -322,6 +327,15 @@ impl Lowering<'_> {
             extremes(&mut node, &aggregates, &self.estimator, self.setting);
         }
         Ok(Lowered { node: Node::Aggregate { input: Box::new(node), groups, aggregates, rows }, layout, rows })
+    }
+
+    /// Adds up the counts, the last columns of `layout`, of rows that agree in the others.
+    fn add_up(&self, input: Node, layout: Vec<Id>, rows: f64, counts: &[(Id, AggregateCall)]) -> Lowered {
+        let column = |(position, id): (usize, &Id)| Expr::column(position, self.estimator.columns.ty(*id));
+        let mut groups: Vec<Expr> = layout.iter().enumerate().map(column).collect();
+        let columns = groups.split_off(layout.len() - counts.len());
+        let aggregates = columns.into_iter().zip(counts).map(|(count, (_, call))| total(count, call)).collect();
+        Lowered { node: Node::Aggregate { input: Box::new(input), groups, aggregates, rows }, layout, rows }
     }
 
     fn apply(

@@ -14,6 +14,7 @@ use super::collected::Collected;
 use super::distinct::DistinctSet;
 use super::extremes::Extremes;
 use super::moments;
+use super::runs;
 use super::sums::{self, SumBatch};
 use crate::Result;
 use crate::execution::group_table::growth;
@@ -86,6 +87,8 @@ pub(crate) struct Accumulators {
     pub(super) stride: usize,
     pub(super) words: Vec<i64>,
     groups: usize,
+    /// Whether all there is are counts, and sums over all rows.
+    sums_only: bool,
 }
 
 impl Accumulators {
@@ -98,10 +101,14 @@ impl Accumulators {
             stride: 1,
             words: Vec::new(),
             groups: 0,
+            sums_only: false,
         };
         for call in calls {
             all.add(call, runtime)?;
         }
+        all.sums_only = all.collected.is_empty()
+            && all.inputs.iter().all(|input| input.predicates.is_none() && input.distinct.is_none())
+            && all.list.iter().all(|accumulator| matches!(accumulator.state, State::Integers { .. }));
         Ok(all)
     }
 
@@ -275,12 +282,21 @@ impl Accumulators {
     pub(crate) fn update(&mut self, batch: &Batch, groups: Groups<'_>, memory: &Reservation) -> Result<()> {
         let mut plain = SumBatch::new(batch.rows);
         plain.count_rows();
+        let spread;
+        let each = match groups {
+            // Only sums are made by runs.
+            Groups::Runs(starts, numbers) if !self.sums_only => {
+                spread = runs::spread(starts, numbers, batch.rows);
+                Groups::Numbers(&spread)
+            }
+            groups => groups,
+        };
         let mut read: Vec<Read> = Vec::with_capacity(self.inputs.len());
         for input in &mut self.inputs {
-            read.push(input.read(batch, groups, self.groups, memory)?);
+            read.push(input.read(batch, each, self.groups, memory)?);
         }
         for collected in &mut self.collected {
-            collected.update(batch, groups, memory)?;
+            collected.update(batch, each, memory)?;
         }
         let Self { inputs: _, list, words, stride, .. } = self;
         for (index, accumulator) in list.iter_mut().enumerate() {
@@ -291,9 +307,9 @@ impl Accumulators {
                 continue;
             }
             let picked;
-            let groups = match (groups, rows) {
-                (Groups::Numbers(numbers), Some(rows)) => {
-                    picked = rows.iter().map(|row| numbers[*row as usize]).collect::<Vec<u32>>();
+            let groups = match (each, rows) {
+                (Groups::Numbers(_) | Groups::Runs(..), Some(rows)) => {
+                    picked = rows.iter().map(|row| each.of(*row as usize) as u32).collect::<Vec<u32>>();
                     Groups::Numbers(&picked)
                 }
                 (groups, _) => groups,
@@ -309,7 +325,9 @@ impl Accumulators {
         self.collected.iter_mut().try_for_each(|collected| collected.prepare(memory))?;
         for call in &self.calls {
             let sum = call.accumulator.map(|at| &self.list[at].state);
-            if let (AggregateFunction::Sum, Some(State::Integers { word, upper })) = (call.function, sum) {
+            if let (AggregateFunction::Sum, Some(State::Integers { word, upper })) = (call.function, sum)
+                && !upper.is_empty()
+            {
                 for group in 0..self.groups {
                     super::output::sum_in_range(self.sum(group, *word, upper), call.ty)?;
                 }
@@ -414,13 +432,14 @@ impl Input {
         self.excluded.resize(group_count.max(self.excluded.len()), 0);
         match groups {
             Groups::One => self.excluded[0] += (count - rows.len()) as u64,
-            Groups::Numbers(numbers) => {
+            groups => {
                 let mut counted = rows.iter().copied().peekable();
-                for (row, group) in numbers.iter().enumerate() {
+                for row in 0..count {
+                    let group = groups.of(row);
                     if counted.peek() == Some(&(row as u32)) {
                         counted.next();
                     } else {
-                        self.excluded[*group as usize] += 1;
+                        self.excluded[group] += 1;
                     }
                 }
             }

@@ -155,6 +155,10 @@ fn fold_words(ordered: &[i64], groups: Groups<'_>, words: &mut [i64], stride: us
     match (groups, greatest) {
         (Groups::One, true) => words[word] = ordered.iter().fold(words[word], |best, v| best.max(*v)),
         (Groups::One, false) => words[word] = ordered.iter().fold(words[word], |best, v| best.min(*v)),
+        (Groups::Runs(starts, numbers), _) => {
+            let numbers = super::runs::spread(starts, numbers, ordered.len());
+            fold_words(ordered, Groups::Numbers(&numbers), words, stride, word, greatest);
+        }
         (Groups::Numbers(numbers), true) => {
             for (number, value) in numbers.iter().zip(ordered) {
                 let best = &mut words[*number as usize * stride + word];

@@ -14,11 +14,13 @@
 mod accumulators;
 mod collected;
 mod combinations;
+mod dependents;
 mod distinct;
 mod extremes;
 mod moments;
 mod ordered;
 mod output;
+mod runs;
 mod sums;
 
 use super::context::Scope;
@@ -33,6 +35,7 @@ use crate::source::Step;
 use crate::vector::{BATCH_ROWS, Batch, Dictionary, Vector};
 pub(crate) use accumulators::Accumulators;
 use combinations::Combinations;
+use dependents::{Dependents, is_dependent};
 pub(crate) use extremes::double_order;
 use gingham_plan::{AggregateCall, Expr};
 use gingham_types::SqlType;
@@ -50,6 +53,8 @@ pub(crate) enum Groups<'a> {
     One,
     /// A group number a row.
     Numbers(&'a [u32]),
+    /// The first row of each run of rows of one group, and its number: [`runs`].
+    Runs(&'a [u32], &'a [u32]),
 }
 
 impl Groups<'_> {
@@ -59,6 +64,7 @@ impl Groups<'_> {
         match self {
             Self::One => 0,
             Self::Numbers(numbers) => numbers[row] as usize,
+            Self::Runs(starts, numbers) => numbers[starts.partition_point(|start| *start as usize <= row) - 1] as usize,
         }
     }
 }
@@ -79,6 +85,8 @@ pub(crate) struct AggregateOperator {
     key_types: Vec<SqlType>,
     keys: Vec<KeyColumn>,
     table: GroupTable,
+    /// Texts of groups that are found by their other keys.
+    dependents: Option<Dependents>,
     combinations: Combinations,
     accumulators: Accumulators,
     memory: Reservation,
@@ -112,7 +120,7 @@ impl AggregateOperator {
         let key_types: Vec<SqlType> = groups.iter().map(Expr::ty).collect();
         let expected = if estimate.is_finite() { estimate.clamp(0.0, GROUPS_EXPECTED_MAX) as usize } else { 0 };
         let memory = site.reservation();
-        let (keys, table) = tables(&key_types, expected, &memory);
+        let (keys, dependents, table) = tables(&key_types, expected, &memory);
         Ok(Self {
             scope: Rc::clone(site.scope),
             calls: calls.to_vec(),
@@ -122,6 +130,7 @@ impl AggregateOperator {
             key_types,
             keys,
             table,
+            dependents,
             combinations: Combinations::default(),
             accumulators: Accumulators::new(calls, &runtime)?,
             memory,
@@ -135,7 +144,8 @@ impl AggregateOperator {
 
     fn memory_bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(KeyColumn::memory_bytes).sum();
-        keys + self.table.memory_bytes() + self.accumulators.memory_bytes()
+        let texts = self.dependents.as_ref().map_or(0, Dependents::memory_bytes);
+        keys + texts + self.table.memory_bytes() + self.accumulators.memory_bytes()
     }
 
     /// Asks for memory before this many rows are taken; without it the table is full.
@@ -151,7 +161,8 @@ impl AggregateOperator {
         }
         // Parts being written take an eighth.
         let wanted = |own: &Self| {
-            let growth = own.table.growth_bytes(rows) + own.accumulators.growth_bytes(rows);
+            let texts = own.dependents.as_ref().map_or(0, |texts| texts.growth_bytes(rows));
+            let growth = own.table.growth_bytes(rows) + own.accumulators.growth_bytes(rows) + texts;
             (own.memory_bytes() + growth) / 8 * 9
         };
         let before = wanted(self);
@@ -164,10 +175,15 @@ impl AggregateOperator {
         if freed > bytes / 2 && self.memory.try_resize(wanted(self)) {
             return Ok(());
         }
+        let bytes = self.memory_bytes();
+        self.fill_up(bytes)
+    }
+
+    /// From now on rows of groups that the table does not have are put aside.
+    fn fill_up(&mut self, bytes: usize) -> Result<()> {
         if self.table.groups() > 0 {
             self.rest = Some(Partitions::new(&self.memory, self.level)?);
         }
-        let bytes = self.memory_bytes();
         if self.rest.is_some() || (self.keys.is_empty() && self.accumulators.has_sets()) {
             self.accumulators.fill_up(&self.memory)?;
             self.full = Some(bytes);
@@ -187,23 +203,109 @@ impl AggregateOperator {
         if let Some(numbers) = combined.as_ref().and_then(|rows| self.combinations.groups(rows)) {
             return self.accumulators.update(batch, Groups::Numbers(&numbers), &self.memory);
         }
-        let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
-        for (key, vector) in self.keys.iter_mut().zip(&vectors) {
+        if self.rest.is_none() {
+            return self.fold(batch, &vectors, combined.as_deref());
+        }
+        let words = self.words(&vectors, batch.rows)?;
+        self.fold_known(batch, &vectors, &words)
+    }
+
+    /// The keys that groups are found by as integers.
+    fn words(&mut self, vectors: &[Arc<Vector>], rows: usize) -> Result<KeyWords> {
+        let mut words = KeyWords { rows, ..KeyWords::default() };
+        let all = self.dependents.is_none();
+        for (key, vector) in self.keys.iter_mut().zip(vectors).filter(|(key, _)| all || !is_dependent(key)) {
             key.encode(vector, self.rest.is_none(), &mut words)?;
         }
-        let Some(rest) = &mut self.rest else {
-            let numbers = self.table.assign(&words)?;
-            if let Some(combined) = combined {
-                self.combinations.note(&combined, &numbers);
+        Ok(words)
+    }
+
+    /// Folds all rows into their groups, new ones among them.
+    fn fold(&mut self, batch: &Batch, vectors: &[Arc<Vector>], combined: Option<&[u32]>) -> Result<()> {
+        let starts = if combined.is_none() { runs::starts(vectors, batch.rows) } else { None };
+        let firsts: Option<Vec<Arc<Vector>>> =
+            starts.as_ref().map(|starts| vectors.iter().map(|vector| Arc::new(vector.gather(starts))).collect());
+        let looked_up = firsts.as_deref().unwrap_or(vectors);
+        let words = self.words(looked_up, starts.as_ref().map_or(batch.rows, Vec::len))?;
+        if !self.table.is_ready_for(&words) {
+            // Groups that came in order had no table so far; without memory for one, groups
+            // that are not there yet go to temporary space.
+            let bytes = self.memory_bytes();
+            if !self.memory.try_resize(bytes + self.table.table_bytes(words.rows)) {
+                self.fill_up(bytes)?;
+                let words = self.words(vectors, batch.rows)?;
+                return self.fold_known(batch, vectors, &words);
             }
-            self.accumulators.resize(self.table.groups());
-            return self.accumulators.update(batch, Groups::Numbers(&numbers), &self.memory);
-        };
-        let numbers = self.table.find(&words);
+        }
+        let known = self.table.groups();
+        let numbers = self.table.assign(&words)?;
+        if let Some(dependents) = &mut self.dependents {
+            dependents.append(looked_up, &numbers, known)?;
+            if !dependents.disagreeing(looked_up, &numbers).is_empty() {
+                self.accumulators.resize(self.table.groups());
+                return if self.tell_texts_apart()? {
+                    self.fold(batch, vectors, combined)
+                } else {
+                    let words = self.words(vectors, batch.rows)?;
+                    self.fold_known(batch, vectors, &words)
+                };
+            }
+        }
+        if let Some(combined) = combined {
+            self.combinations.note(combined, &numbers);
+        }
+        self.accumulators.resize(self.table.groups());
+        let groups = starts.as_ref().map_or(Groups::Numbers(&numbers), |starts| Groups::Runs(starts, &numbers));
+        self.accumulators.update(batch, groups, &self.memory)
+    }
+
+    /// From now on groups are found by all keys. `false` if there is no memory for that: then
+    /// rows that have other texts than the group their other keys find are put aside.
+    fn tell_texts_apart(&mut self) -> Result<bool> {
+        let Some(mut dependents) = self.dependents.take() else { return Ok(true) };
+        let groups = self.table.groups();
+        // Strings with their look-up tables, and the keys of all groups twice for a while.
+        let bytes = self.memory_bytes() + dependents.memory_bytes();
+        let added = dependents.memory_bytes() * 2 + groups * (self.keys.len() * 32 + 64);
+        if !self.memory.try_resize(bytes + added) {
+            self.dependents = Some(dependents);
+            self.fill_up(bytes)?;
+            return Ok(false);
+        }
+        dependents.freeze();
+        let mut words = KeyWords { rows: groups, ..KeyWords::default() };
+        let mut column = 0;
+        for (index, key) in self.keys.iter_mut().enumerate() {
+            if let Some(texts) = dependents.vector(index, 0..groups) {
+                key.encode(&texts, true, &mut words)?;
+                continue;
+            }
+            for half in column..column + key.width() {
+                let (list, valid) = self.table.words(half, 0..groups);
+                words.words.push(list);
+                words.valid.push(valid);
+            }
+            column += key.width();
+        }
+        let columns = self.keys.iter().map(KeyColumn::width).sum();
+        self.table = GroupTable::new(columns, groups, self.memory.bytes_available());
+        self.table.assign(&words)?;
+        Ok(true)
+    }
+
+    /// Folds rows of groups that a full table has, and puts the others aside.
+    fn fold_known(&mut self, batch: &Batch, vectors: &[Arc<Vector>], words: &KeyWords) -> Result<()> {
+        let Some(rest) = &mut self.rest else { return Ok(()) };
+        let mut numbers = self.table.find(words);
+        if let Some(dependents) = &self.dependents {
+            for row in dependents.disagreeing(vectors, &numbers) {
+                numbers[row as usize] = NO_GROUP;
+            }
+        }
         let (known, others): (Vec<u32>, Vec<u32>) =
             (0..batch.rows as u32).partition(|row| numbers[*row as usize] != NO_GROUP);
         if !others.is_empty() {
-            let hashes = row_hashes(&vectors, &self.key_types, batch.rows)?;
+            let hashes = row_hashes(vectors, &self.key_types, batch.rows)?;
             rest.push(batch, &hashes, Some(&others), |_| true, &self.memory)?;
         }
         if known.is_empty() {
@@ -255,7 +357,7 @@ impl AggregateOperator {
             return Ok(false);
         };
         self.memory.force(0);
-        (self.keys, self.table) = tables(&self.key_types, run.rows() as usize, &self.memory);
+        (self.keys, self.dependents, self.table) = tables(&self.key_types, run.rows() as usize, &self.memory);
         self.accumulators = Accumulators::new(&self.calls, &self.scope.runtime())?;
         self.combinations.clear();
         self.input = Input::Part(RunReader::new(run, &self.input_types));
@@ -270,6 +372,9 @@ impl AggregateOperator {
         self.accumulators.complete(&self.memory)?;
         self.memory.force(self.memory_bytes());
         let groups = if self.keys.is_empty() { 1 } else { self.table.groups() };
+        if let Some(dependents) = &mut self.dependents {
+            dependents.freeze();
+        }
         let dictionaries = self.keys.iter_mut().map(KeyColumn::take_strings).collect();
         Ok(Output { next: 0, groups, dictionaries })
     }
@@ -277,7 +382,11 @@ impl AggregateOperator {
     fn key_vectors(&self, output: &Output, range: &std::ops::Range<usize>) -> Vec<Arc<Vector>> {
         let mut column = 0;
         let mut vectors = Vec::with_capacity(self.keys.len());
-        for (key, dictionary) in self.keys.iter().zip(&output.dictionaries) {
+        for (index, (key, dictionary)) in self.keys.iter().zip(&output.dictionaries).enumerate() {
+            if let Some(texts) = self.dependents.as_ref().and_then(|texts| texts.vector(index, range.clone())) {
+                vectors.push(Arc::new(texts));
+                continue;
+            }
             let (first, valid) = self.table.words(column, range.clone());
             let mut words = vec![first];
             words.extend((1..key.width()).map(|half| self.table.words(column + half, range.clone()).0));
@@ -291,10 +400,16 @@ impl AggregateOperator {
     }
 }
 
-fn tables(types: &[SqlType], expected: usize, memory: &Reservation) -> (Vec<KeyColumn>, GroupTable) {
+fn tables(
+    types: &[SqlType],
+    expected: usize,
+    memory: &Reservation,
+) -> (Vec<KeyColumn>, Option<Dependents>, GroupTable) {
     let keys: Vec<KeyColumn> = types.iter().map(|ty| KeyColumn::new(*ty)).collect();
-    let columns = keys.iter().map(KeyColumn::width).sum();
-    (keys, GroupTable::new(columns, expected, memory.bytes_available()))
+    let dependents = Dependents::new(&keys, types);
+    let found_by = keys.iter().filter(|key| dependents.is_none() || !is_dependent(key));
+    let columns = found_by.map(KeyColumn::width).sum();
+    (keys, dependents, GroupTable::new(columns, expected, memory.bytes_available()))
 }
 
 impl Operator for AggregateOperator {

@@ -36,6 +36,13 @@ impl Accumulators {
             _ => 1,
         };
         let data = match &accumulator.state {
+            State::Integers { word, upper }
+                if upper.is_empty()
+                    && call.function == AggregateFunction::Sum
+                    && matches!(call.ty, SqlType::BigInt | SqlType::Decimal { .. }) =>
+            {
+                Data::Int64(range.map(|group| self.words[group * self.stride + word]).collect())
+            }
             State::Integers { word, upper } => {
                 let sums: Vec<i128> = range.map(|group| self.sum(group, *word, upper)).collect();
                 exact_results(call.function, call.argument_type, call.ty, &sums, &counts)?

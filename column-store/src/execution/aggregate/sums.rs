@@ -11,6 +11,7 @@
 
 use super::Groups;
 use super::accumulators::{Accumulator, State, as_integers};
+use super::runs;
 use crate::Result;
 use crate::expression::{bits_of, error};
 use crate::vector::{BATCH_ROWS, Data, Vector};
@@ -62,9 +63,16 @@ impl SumBatch {
         group_count: usize,
         list: &mut [Accumulator],
     ) -> Result<()> {
+        let numbers = match groups {
+            Groups::One => None,
+            Groups::Numbers(numbers) => Some(numbers),
+            Groups::Runs(starts, numbers) => {
+                return self.fold_runs((starts, numbers), words, stride, group_count, list);
+            }
+        };
         if self.columns.is_empty() {
             if self.counts {
-                count_rows(self.rows, groups, words, stride, group_count);
+                count_rows(self.rows, numbers, words, stride, group_count);
             }
             return Ok(());
         }
@@ -90,28 +98,67 @@ impl SumBatch {
                 columns.push((*word, *accumulator, values));
             }
         }
-        let mut carries = Vec::new();
-        for chunk in columns.chunks(LANES) {
-            match chunk {
-                [a] => add_columns([*a], groups, words, stride, group_count, &mut carries),
-                [a, b] => add_columns([*a, *b], groups, words, stride, group_count, &mut carries),
-                [a, b, c] => add_columns([*a, *b, *c], groups, words, stride, group_count, &mut carries),
-                [a, b, c, d] => add_columns([*a, *b, *c, *d], groups, words, stride, group_count, &mut carries),
-                _ => {}
+        add_all(&columns, numbers, words, stride, group_count, list)
+    }
+
+    /// Adds everything taken, run by run.
+    fn fold_runs(
+        self,
+        (starts, numbers): (&[u32], &[u32]),
+        words: &mut [i64],
+        stride: usize,
+        group_count: usize,
+        list: &mut [Accumulator],
+    ) -> Result<()> {
+        let mut sums: Vec<(usize, Option<usize>, Vec<i64>)> = Vec::with_capacity(self.columns.len() + 1);
+        if self.counts {
+            sums.push((0, None, runs::lengths(starts, self.rows)));
+        }
+        for (accumulator, vector) in &self.columns {
+            let Some(values) = as_integers(&vector.data) else { continue };
+            if !sum_fits(&values) {
+                let numbers = runs::spread(starts, numbers, self.rows);
+                return self.fold(Groups::Numbers(&numbers), words, stride, group_count, list);
+            }
+            if let Some(State::Integers { word, .. }) = accumulator.map(|at| &list[at].state) {
+                sums.push((*word, *accumulator, runs::sums(&values, starts)));
             }
         }
-        for carry in carries {
-            if let Some(State::Integers { upper, .. }) = carry.accumulator.map(|at| &mut list[at].state) {
-                add_upper(upper, carry.group, carry.amount, group_count)?;
-            }
-        }
-        Ok(())
+        let columns: Vec<SumColumn<'_>> = sums.iter().map(|(word, of, sums)| (*word, *of, sums.as_slice())).collect();
+        add_all(&columns, Some(numbers), words, stride, group_count, list)
     }
 }
 
+/// Adds columns to all groups' state, or to the only group's.
+fn add_all(
+    columns: &[SumColumn<'_>],
+    numbers: Option<&[u32]>,
+    words: &mut [i64],
+    stride: usize,
+    group_count: usize,
+    list: &mut [Accumulator],
+) -> Result<()> {
+    let mut carries = Vec::new();
+    for chunk in columns.chunks(LANES) {
+        match chunk {
+            [a] => add_columns([*a], numbers, words, stride, group_count, &mut carries),
+            [a, b] => add_columns([*a, *b], numbers, words, stride, group_count, &mut carries),
+            [a, b, c] => add_columns([*a, *b, *c], numbers, words, stride, group_count, &mut carries),
+            [a, b, c, d] => add_columns([*a, *b, *c, *d], numbers, words, stride, group_count, &mut carries),
+            _ => {}
+        }
+    }
+    for carry in carries {
+        if let Some(State::Integers { upper, .. }) = carry.accumulator.map(|at| &mut list[at].state) {
+            add_upper(upper, carry.group, carry.amount, group_count)?;
+        }
+    }
+    Ok(())
+}
+
 /// Counts rows in word 0, which they cannot overflow.
-fn count_rows(rows: usize, groups: Groups<'_>, words: &mut [i64], stride: usize, group_count: usize) {
-    let Groups::Numbers(numbers) = groups else {
+fn count_rows(rows: usize, numbers: Option<&[u32]>, words: &mut [i64], stride: usize, group_count: usize) {
+    let Some(numbers) = numbers else {
         words[0] += rows as i64;
         return;
     };
@@ -146,7 +193,7 @@ type SumColumn<'a> = (usize, Option<usize>, &'a [i64]);
 
 fn add_columns<const N: usize>(
     columns: [SumColumn<'_>; N],
-    groups: Groups<'_>,
+    numbers: Option<&[u32]>,
     words: &mut [i64],
     stride: usize,
     group_count: usize,
@@ -154,15 +201,13 @@ fn add_columns<const N: usize>(
 ) {
     let rows = columns.first().map_or(0, |(_, _, values)| values.len());
     let bounded = columns.iter().all(|(_, _, values)| sum_fits(values));
-    let numbers = match groups {
-        Groups::One => {
-            for (word, accumulator, values) in columns {
-                add_to_one(values, &mut words[word], accumulator, carries);
-            }
-            return;
+    let Some(numbers) = numbers else {
+        for (word, accumulator, values) in columns {
+            add_to_one(values, &mut words[word], accumulator, carries);
         }
-        Groups::Numbers(numbers) => &numbers[..rows],
+        return;
     };
+    let numbers = &numbers[..rows];
     let values = columns.map(|(_, _, values)| &values[..rows]);
     if bounded && group_count <= PARTIAL_GROUPS_MAX {
         for (group, sums) in partial_sums(numbers, values, group_count).into_iter().enumerate() {

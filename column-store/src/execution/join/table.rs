@@ -2,7 +2,7 @@
 //!
 //! The keys are known in full before the first probe, so that their bounds decide the
 //! form: packed keys of a small range index an array directly; other packed keys are
-//! hashed; keys that do not fit 64 bits are hashed and compared as rows of integers.
+//! hashed, or in their order where they are spread evenly; keys that do not fit 64 bits are hashed and compared as rows of integers.
 //! Rows of equal keys hang on a chain, in their order, which is made only if there are
 //! any.
 //!
@@ -40,10 +40,57 @@ enum Form {
     /// Packed key to row.
     Direct { layout: Layout, keys: Vec<u64>, slots: Vec<u32> },
     /// Hash of the packed key to row.
-    Packed { layout: Layout, keys: Vec<u64>, slots: Vec<u32>, shift: u32 },
+    Packed { layout: Layout, keys: Vec<u64>, slots: Vec<u32>, home: Home },
     /// Hash of the integers to row.
     Wide { keys: Vec<u64>, stride: usize, slots: Vec<u32>, shift: u32 },
 }
+
+/// Where a packed key belongs among the slots.
+#[derive(Clone, Copy, Debug)]
+enum Home {
+    /// The upper bits of its hash.
+    Hashed { shift: u32 },
+    /// Its own upper bits. Keys near each other, as rows mostly have them that follow each
+    /// other, are near each other in the table, which then needs not be in the cache whole.
+    Ordered { shift: u32 },
+}
+
+/// Slots of a block, and keys that one may have for all to be in their order: then no key is
+/// far from its home.
+const BLOCK_SLOTS: usize = 64;
+const BLOCK_KEYS_MAX: u32 = 48;
+
+impl Home {
+    fn of(keys: &[u64], layout: &Layout, slots: usize) -> Self {
+        let hashed = Self::Hashed { shift: 32 - slots.trailing_zeros() };
+        let greatest = u64::try_from(layout.slots - 1).unwrap_or(u64::MAX);
+        let shift = (64 - greatest.leading_zeros()).saturating_sub(slots.trailing_zeros());
+        if slots < ORDERED_SLOTS_MIN || shift + BLOCK_SLOTS.trailing_zeros() > 63 {
+            return hashed;
+        }
+        let mut blocks = vec![0u32; slots / BLOCK_SLOTS];
+        let mut last = None;
+        for key in keys {
+            // Rows that cannot be found may have any key.
+            let block = blocks.get_mut((key >> shift) as usize / BLOCK_SLOTS).filter(|_| last != Some(key));
+            block.into_iter().for_each(|keys| *keys += 1);
+            last = Some(key);
+        }
+        let even = blocks.iter().all(|keys| *keys <= BLOCK_KEYS_MAX);
+        if even { Self::Ordered { shift } } else { hashed }
+    }
+
+    #[inline]
+    fn slot(self, key: u64) -> usize {
+        match self {
+            Self::Hashed { shift } => (hash_word(key) >> shift) as usize,
+            Self::Ordered { shift } => (key >> shift) as usize,
+        }
+    }
+}
+
+/// Smaller tables stay in the cache anyway.
+const ORDERED_SLOTS_MIN: usize = 1 << 14;
 
 impl JoinTable {
     /// A table over the keys of all build rows, none inserted yet. It takes what
@@ -60,7 +107,11 @@ impl JoinTable {
             {
                 Form::Direct { keys: layout.pack(keys), slots: vec![0; layout.slots as usize], layout }
             }
-            Some(layout) => Form::Packed { keys: layout.pack(keys), slots: vec![0; slots], layout, shift },
+            Some(layout) => {
+                let keys = layout.pack(keys);
+                let home = Home::of(&keys, &layout, slots);
+                Form::Packed { keys, slots: vec![0; slots], layout, home }
+            }
             None => {
                 let stride = wide_stride(keys.words.len());
                 Form::Wide { keys: wide_rows(keys), stride, slots: vec![0; slots], shift }
@@ -103,14 +154,14 @@ impl JoinTable {
     fn insert(&mut self, row: usize) {
         let slot = match &mut self.form {
             Form::Direct { keys, slots, .. } => &mut slots[keys[row] as usize],
-            Form::Packed { keys, slots, shift, .. } => {
+            Form::Packed { keys, slots, home, .. } => {
                 let key = keys[row];
-                let at = position(slots, hash_word(key), *shift, |other| keys[other] == key);
+                let at = position(slots, home.slot(key), |other| keys[other] == key);
                 &mut slots[at]
             }
             Form::Wide { keys, stride, slots, shift } => {
                 let key = |row: usize| &keys[row * *stride..(row + 1) * *stride];
-                let at = position(slots, hash_words(key(row)), *shift, |other| key(other) == key(row));
+                let at = position(slots, wide_home(key(row), *shift), |other| key(other) == key(row));
                 &mut slots[at]
             }
         };
@@ -143,10 +194,12 @@ impl JoinTable {
                 let packed = layout.pack(probe);
                 packed.iter().zip(&inside).map(|(key, inside)| if *inside { slots[*key as usize] } else { 0 }).collect()
             }
-            Form::Packed { layout, keys, slots, shift } => {
+            Form::Packed { layout, keys, slots, home } => {
                 layout.mark_inside(probe, &mut inside);
                 let packed = layout.pack(probe);
-                let mut heads: Vec<u32> = packed.iter().map(|key| slots[(hash_word(*key) >> shift) as usize]).collect();
+                // What is outside the layout is none of its keys, and need not be a slot.
+                let mask = slots.len() - 1;
+                let mut heads: Vec<u32> = packed.iter().map(|key| slots[home.slot(*key) & mask]).collect();
                 let mut collided = Vec::new();
                 for (row, (head, (key, inside))) in heads.iter_mut().zip(packed.iter().zip(&inside)).enumerate() {
                     let found = keys.get((*head as usize).wrapping_sub(1));
@@ -157,7 +210,7 @@ impl JoinTable {
                 }
                 for row in collided {
                     let key = packed[row];
-                    heads[row] = slots[position(slots, hash_word(key), *shift, |other| keys[other] == key)];
+                    heads[row] = slots[position(slots, home.slot(key), |other| keys[other] == key)];
                 }
                 heads
             }
@@ -170,7 +223,7 @@ impl JoinTable {
                         if !*inside {
                             return 0;
                         }
-                        slots[position(slots, hash_words(key), *shift, |other| build(other) == key)]
+                        slots[position(slots, wide_home(key, *shift), |other| build(other) == key)]
                     })
                     .collect()
             }
@@ -194,11 +247,15 @@ fn direct_pays(slots: u128, rows: usize) -> bool {
     slots <= (rows * DIRECT_SLOTS_PER_ROW).max(free).min(1 << 31)
 }
 
-/// The slot of the key that `equal` knows, or the free one where it belongs.
+fn wide_home(key: &[u64], shift: u32) -> usize {
+    (hash_words(key) >> shift) as usize
+}
+
+/// The slot of the key that `equal` knows, or the free one where it belongs, from its home on.
 #[inline]
-fn position(slots: &[u32], hash: u32, shift: u32, equal: impl Fn(usize) -> bool) -> usize {
+fn position(slots: &[u32], home: usize, equal: impl Fn(usize) -> bool) -> usize {
     let mask = slots.len() - 1;
-    let mut at = (hash >> shift) as usize;
+    let mut at = home;
     while slots[at] != 0 && !equal(slots[at] as usize - 1) {
         at = (at + 1) & mask;
     }
@@ -218,4 +275,39 @@ fn findable_bounds(keys: &KeyWords, findable: Option<&[bool]>) -> Vec<Bounds> {
         }
     };
     keys.words.iter().zip(&keys.valid).map(bounds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every key is found at its first row, whatever the form, and no other key.
+    fn check(keys: &[i64], ordered: bool) {
+        let words = KeyWords { words: vec![keys.to_vec()], valid: vec![None], rows: keys.len() };
+        let mut table = JoinTable::new(&words, None, |_| false);
+        let is_ordered = matches!(table.form, Form::Packed { home: Home::Ordered { .. }, .. });
+        assert_eq!(is_ordered, ordered);
+        while !table.insert_more() {}
+        let mut first = std::collections::BTreeMap::new();
+        for (row, key) in keys.iter().enumerate().rev() {
+            first.insert(*key, row as u32 + 1);
+        }
+        let probe: Vec<i64> =
+            keys.iter().flat_map(|key| [*key, key + 1, key - 1, -key]).chain([i64::MIN, i64::MAX]).collect();
+        let wanted: Vec<u32> = probe.iter().map(|key| first.get(key).copied().unwrap_or(0)).collect();
+        let rows = probe.len();
+        let probe = KeyWords { words: vec![probe], valid: vec![None], rows };
+        assert_eq!(table.heads(&probe, vec![true; rows]), wanted);
+    }
+
+    #[test]
+    fn keys_are_found_in_order_and_hashed() {
+        let even: Vec<i64> = (0..20_000).map(|row| row * 1000 + row % 7).collect();
+        check(&even, true);
+        let backwards: Vec<i64> = even.iter().rev().flat_map(|key| [*key, *key]).collect();
+        check(&backwards, true);
+        let heaped: Vec<i64> = (0..20_000).map(|row| row % 500 + row / 500 * 10_000_000).collect();
+        check(&heaped, false);
+        check(&even[..100], false);
+    }
 }

@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, Prepared};
 use super::predicate::Test;
 use super::ranges::RangeSet;
-use super::text_test::TextTest;
+use super::text_test::{TextSet, TextTest};
 use crate::source::{KeyBits, KeyFilter};
 use crate::storage::chunk::{Chunk, CodedIntegers, Values};
 use gingham_types::SqlType;
@@ -34,7 +34,7 @@ pub(crate) fn prepare(filter: &KeyFilter, chunk: &Chunk) -> Option<Prepared> {
             if !matches!(chunk.ty, SqlType::Text | SqlType::Blob) {
                 return None;
             }
-            Kernel::of_test(&Test::Text(Arc::new(TextTest::In(texts.to_vec()))), chunk)
+            Kernel::of_test(&Test::Text(Arc::new(TextTest::In(TextSet::new(texts.to_vec())))), chunk)
         }
     };
     let passes_all = matches!(kernel, Kernel::Always) && !chunk.has_nulls();

@@ -205,9 +205,10 @@ fn dense(kernel: &Kernel, chunk: &Chunk, slice: std::ops::Range<usize>, mask: &m
         }
         (
             Kernel::Bits { min, max, bits },
-            Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, .. }),
+            Values::Coded(CodedIntegers { codes, map: CodeMap::Affine { base, factor: 1 }, code_max }),
         ) => {
-            with_codes!(codes, |codes| dense_bits(&codes[slice], *base, (*min, *max), bits, mask));
+            let map = (*base, *code_max);
+            with_codes!(codes, |codes| dense_bits(&codes[slice], map, (*min, *max), bits, mask));
         }
         (Kernel::Bits { min, max, bits }, values) => {
             for (slot, row) in mask.iter_mut().zip(slice) {
@@ -253,16 +254,51 @@ fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: 
 
 /// Codes that are their value less `base`; without branches, since keys that pass and keys
 /// that do not mostly come mixed.
-fn dense_bits<T: Copy + Into<u32>>(codes: &[T], base: i64, (min, max): (i64, i64), bits: &KeyBits, mask: &mut [u8]) {
+fn dense_bits<T: Copy + Into<u32>>(
+    codes: &[T],
+    (base, code_max): (i64, u32),
+    (min, max): (i64, i64),
+    bits: &KeyBits,
+    mask: &mut [u8],
+) {
+    const SMALL: u64 = 1 << 30;
     let (words, shift) = (bits.words(), bits.shift());
     let span = max.wrapping_sub(min) as u64;
     let offset = base.wrapping_sub(min);
+    if span < SMALL && offset.unsigned_abs() < SMALL && u64::from(code_max) < SMALL {
+        // In 32 bits a distance below zero is still greater than the span.
+        let (span, offset) = (span as u32, offset as u32);
+        if shift == 0 {
+            small_bits(codes, offset, span, words, |distance| distance, mask);
+        } else {
+            small_bits(codes, offset, span, words, |distance| distance >> shift, mask);
+        }
+        return;
+    }
     for (slot, code) in mask.iter_mut().zip(codes) {
         let distance = offset.wrapping_add(i64::from((*code).into())) as u64;
         let inside = distance <= span;
         let bit = if inside { distance >> shift } else { 0 };
         let word = words.get((bit / 64) as usize).copied().unwrap_or(0);
         *slot &= u8::from(inside) & (word >> (bit % 64)) as u8;
+    }
+}
+
+#[inline]
+fn small_bits<T: Copy + Into<u32>>(
+    codes: &[T],
+    offset: u32,
+    span: u32,
+    words: &[u64],
+    bit: impl Fn(u32) -> u32,
+    mask: &mut [u8],
+) {
+    for (slot, code) in mask.iter_mut().zip(codes) {
+        let distance = (*code).into().wrapping_add(offset);
+        // Distances that are too great look at the last bit, in vain.
+        let bit = bit(distance.min(span));
+        let word = words.get((bit / 64) as usize).copied().unwrap_or(0);
+        *slot &= u8::from(distance <= span) & (word >> (bit % 64)) as u8;
     }
 }
 

@@ -7,6 +7,10 @@ use crate::storage::chunk::{Chunk, CodeMap, CodedIntegers, Codes, Values};
 use crate::vector::BATCH_ROWS;
 use gingham_plan::BinaryOp;
 
+/// Values of a whole slice are widened for the listed rows if these are one in so many at
+/// least: that costs a fraction of looking up a single value.
+const ROWS_PER_LISTED_MAX: usize = 32;
+
 /// Whether [`apply`] can compare the chunks: none has decimals beyond 64 bits.
 pub(crate) fn applies(left: &Chunk, right: &Chunk) -> bool {
     let narrow = |chunk: &Chunk| match &chunk.values {
@@ -19,6 +23,18 @@ pub(crate) fn applies(left: &Chunk, right: &Chunk) -> bool {
 
 /// Deselects the rows for which `left op right` is not true.
 pub(crate) fn apply(left: &Chunk, op: BinaryOp, right: &Chunk, selection: &mut Selection) {
+    if !selection.is_dense() && selection.count() * ROWS_PER_LISTED_MAX >= selection.slice().len() {
+        let slice = selection.slice();
+        let both = if slice.len() <= BATCH_ROWS {
+            narrow(left, slice.clone()).zip(narrow(right, slice.clone()))
+        } else {
+            None
+        };
+        if let Some((a, b)) = both.filter(|_| left.validity.is_none() && right.validity.is_none()) {
+            selection.retain(|row| satisfies(op, a[row - slice.start].cmp(&b[row - slice.start])));
+            return;
+        }
+    }
     if !selection.is_dense() || selection.slice().len() > BATCH_ROWS {
         selection.retain(|row| {
             left.is_valid(row)

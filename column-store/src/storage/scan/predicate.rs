@@ -2,9 +2,9 @@
 
 use super::mappable::{is_infallible, only_column};
 use super::ranges::RangeSet;
-use super::text_test::{Pattern, TextTest};
+use super::text_test::{Pattern, TextSet, TextTest};
 use crate::storage::encoding::double::ordered;
-use gingham_plan::{BinaryOp, Expr};
+use gingham_plan::{BinaryOp, Expr, Function};
 use gingham_types::{SqlType, Value, power_of_ten};
 use std::sync::Arc;
 
@@ -196,8 +196,12 @@ fn column_test(expr: &Expr) -> Option<(usize, Draft)> {
             let (other, b) = column_test(right)?;
             (column == other).then(|| (column, combine(*op, &a, &b)))
         }
-        Expr::Binary { op, left, right, .. } => comparison(*op, left, right),
-        Expr::InList { expr, list, negated } => in_list(expr, list, *negated),
+        Expr::Binary { op, left, right, .. } => {
+            comparison(*op, left, right).or_else(|| prefix_test(expr, if is_literal(left) { right } else { left }))
+        }
+        Expr::InList { expr: operand, list, negated } => {
+            in_list(operand, list, *negated).or_else(|| prefix_test(expr, operand))
+        }
         Expr::Like { expr, pattern, escape, negated, ignore_case: false } => {
             let (Expr::Column { index, ty: SqlType::Text }, Expr::Literal { value: Value::Text(pattern), .. }) =
                 (&**expr, &**pattern)
@@ -332,10 +336,8 @@ fn in_list(expr: &Expr, list: &[Expr], negated: bool) -> Option<(usize, Draft)> 
         }
     }
     let values = if is_text(ty) {
-        let mut values = items.into_iter().map(|v| Some(bytes_of(v, ty)?.to_vec())).collect::<Option<Vec<_>>>()?;
-        values.sort_unstable();
-        values.dedup();
-        Test::text(TextTest::In(values))
+        let values = items.into_iter().map(|v| Some(bytes_of(v, ty)?.to_vec())).collect::<Option<Vec<_>>>()?;
+        Test::text(TextTest::In(TextSet::new(values)))
     } else {
         let points = items.into_iter().map(|v| number_of(v, ty)).collect::<Option<Vec<_>>>()?;
         Test::Numbers(RangeSet::of(points).divided(factor))
@@ -347,6 +349,40 @@ fn in_list(expr: &Expr, list: &[Expr], negated: bool) -> Option<(usize, Draft)> 
         (true, true) => Test::nothing(ty),
     };
     Some((index, Draft { values, on_null: None, exact: !has_null }))
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr, Expr::Literal { .. })
+}
+
+/// The column and number of characters of an expression that is the beginning of a text.
+fn prefix_operand(expr: &Expr) -> Option<(usize, usize)> {
+    let Expr::Call { function, arguments, .. } = expr else { return None };
+    let (Expr::Column { index, ty: SqlType::Text }, rest) = arguments.split_first()? else { return None };
+    let count = match (function, rest) {
+        (
+            Function::Substring,
+            [Expr::Literal { value: Value::Int(1), .. }, Expr::Literal { value: Value::Int(count), .. }],
+        )
+        | (Function::Left, [Expr::Literal { value: Value::Int(count), .. }]) => count,
+        _ => return None,
+    };
+    Some((*index, usize::try_from(*count).ok()?))
+}
+
+/// A test of the beginning of a text column, which is `operand`: as one of the column.
+fn prefix_test(expr: &Expr, operand: &Expr) -> Option<(usize, Draft)> {
+    let (column, characters) = prefix_operand(operand)?;
+    let mut whole = expr.clone();
+    whole.visit_mut(&mut |node| {
+        if node == operand {
+            *node = Expr::column(column, SqlType::Text);
+        }
+    });
+    let (column, draft) = column_test(&whole)?;
+    let Test::Text(test) = draft.values else { return None };
+    let values = Test::text(TextTest::Prefix(characters, Box::new((*test).clone())));
+    Some((column, Draft { values, ..draft }))
 }
 
 fn column_pair(expr: &Expr) -> Option<Predicate> {

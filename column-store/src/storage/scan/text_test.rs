@@ -13,13 +13,27 @@ pub(crate) enum TextTest {
     Always,
     /// `value op constant`; the operator is a comparison.
     Compare(BinaryOp, Vec<u8>),
-    /// One of these, ascending.
-    In(Vec<Vec<u8>>),
+    In(TextSet),
     Like(Pattern),
+    /// The first so many characters pass.
+    Prefix(usize, Box<TextTest>),
     Not(Box<TextTest>),
     All(Vec<TextTest>),
     Any(Vec<TextTest>),
 }
+
+/// Some strings.
+#[derive(Clone, Debug)]
+pub(crate) struct TextSet {
+    /// Ascending.
+    values: Vec<Vec<u8>>,
+    /// The same packed, where there are few and all are short: comparing with each then
+    /// costs less than a binary search.
+    packed: Vec<u64>,
+}
+
+/// Sets of up to this many strings are compared one by one.
+const PACKED_MAX: usize = 16;
 
 /// A LIKE pattern whose only wildcard is `%`.
 #[derive(Clone, Debug)]
@@ -28,6 +42,18 @@ pub(crate) struct Pattern {
     middle: Vec<Finder<'static>>,
     /// `None` without any `%`: then the prefix is all of the text.
     suffix: Option<Vec<u8>>,
+}
+
+/// The first `count` characters of a text, or all it has.
+fn first_characters(text: &[u8], count: usize) -> &[u8] {
+    if let Some(first) = text.get(..count)
+        && first.is_ascii()
+    {
+        return first;
+    }
+    let begins_character = |byte: &u8| *byte & 0xC0 != 0x80;
+    let begun = text.iter().enumerate().filter(|(_, byte)| begins_character(byte));
+    &text[..begun.map(|(at, _)| at).nth(count).unwrap_or(text.len())]
 }
 
 /// Whether `ordering` satisfies a comparison.
@@ -40,6 +66,30 @@ pub(crate) const fn satisfies(op: BinaryOp, ordering: Ordering) -> bool {
         BinaryOp::Greater => ordering.is_gt(),
         BinaryOp::GreaterOrEqual => ordering.is_ge(),
         _ => false,
+    }
+}
+
+/// The bytes of a short string and their number.
+fn pack(text: &[u8]) -> Option<u64> {
+    let bytes = text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
+    (text.len() < 8).then_some((text.len() as u64) << 56 | bytes)
+}
+
+impl TextSet {
+    /// A set of these.
+    pub(crate) fn new(mut values: Vec<Vec<u8>>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        let few = values.len() <= PACKED_MAX;
+        let packed = values.iter().map(|value| pack(value).filter(|_| few)).collect::<Option<Vec<u64>>>();
+        Self { values, packed: packed.unwrap_or_default() }
+    }
+
+    fn contains(&self, text: &[u8]) -> bool {
+        if self.packed.is_empty() {
+            return self.values.binary_search_by(|value| value.as_slice().cmp(text)).is_ok();
+        }
+        text.len() < 8 && pack(text).is_some_and(|text| self.packed.iter().fold(false, |found, v| found | (*v == text)))
     }
 }
 
@@ -97,8 +147,9 @@ impl TextTest {
             Self::Never => false,
             Self::Always => true,
             Self::Compare(op, value) => satisfies(*op, text.cmp(value)),
-            Self::In(values) => values.binary_search_by(|value| value.as_slice().cmp(text)).is_ok(),
+            Self::In(set) => set.contains(text),
             Self::Like(pattern) => pattern.matches(text),
+            Self::Prefix(characters, test) => test.matches(first_characters(text, *characters)),
             Self::Not(test) => !test.matches(text),
             Self::All(tests) => tests.iter().all(|test| test.matches(text)),
             Self::Any(tests) => tests.iter().any(|test| test.matches(text)),
@@ -109,7 +160,8 @@ impl TextTest {
     pub(crate) fn can_match_between(&self, min: &[u8], max: &[u8]) -> bool {
         match self {
             Self::Never => false,
-            Self::Always => true,
+            // Bounds may have been cut within a character.
+            Self::Always | Self::Prefix(..) => true,
             Self::Compare(op, value) => {
                 let value = value.as_slice();
                 match op {
@@ -122,7 +174,7 @@ impl TextTest {
                     _ => true,
                 }
             }
-            Self::In(values) => values.iter().any(|value| min <= value.as_slice() && value.as_slice() <= max),
+            Self::In(set) => set.values.iter().any(|value| min <= value.as_slice() && value.as_slice() <= max),
             Self::Like(pattern) => pattern.can_match_between(min, max),
             // Equal bounds were not cut: all values are that one.
             Self::Not(test) => min != max || !test.matches(min),
@@ -136,9 +188,10 @@ impl TextTest {
         match self {
             Self::Never | Self::Always => 0.0,
             Self::Compare(..) => 5.0,
-            Self::In(values) => 5.0 + 2.0 * values.len() as f64,
+            Self::In(set) => 5.0 + 2.0 * set.values.len() as f64,
             Self::Like(pattern) if pattern.middle.is_empty() => 5.0,
             Self::Like(_) => 25.0,
+            Self::Prefix(_, test) => 5.0 + test.cost(),
             Self::Not(test) => test.cost(),
             Self::All(tests) | Self::Any(tests) => tests.iter().map(Self::cost).sum(),
         }
@@ -251,6 +304,31 @@ mod tests {
         assert!(!range(&like("A%")));
         assert!(range(&like("BR%")));
         assert!(!range(&TextTest::Compare(BinaryOp::Less, b"B".to_vec())));
-        assert!(!range(&TextTest::In(vec![b"A".to_vec(), b"Z".to_vec()])));
+        assert!(!range(&TextTest::In(TextSet::new(vec![b"A".to_vec(), b"Z".to_vec()]))));
+    }
+
+    #[test]
+    fn sets_of_short_and_of_long_strings_hold_what_is_in_them() {
+        for values in [vec!["b", "", "ab", "ab\0", "1234567"], vec!["12345678", "b", "a"]] {
+            let set = TextSet::new(values.iter().map(|value| value.as_bytes().to_vec()).collect());
+            for text in ["", "a", "b", "ab", "ab\0", "\0ab", "1234567", "12345678", "123456789"] {
+                assert_eq!(set.contains(text.as_bytes()), values.contains(&text), "{text:?} in {values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_prefix_has_characters_not_bytes() {
+        for (text, count, first) in [
+            ("abc", 2, "ab"),
+            ("abc", 0, ""),
+            ("ab", 5, "ab"),
+            ("äöü", 2, "äö"),
+            ("aäb", 2, "aä"),
+            ("ä", 1, "ä"),
+            ("", 1, ""),
+        ] {
+            assert_eq!(first_characters(text.as_bytes(), count), first.as_bytes(), "{text} {count}");
+        }
     }
 }
