@@ -11,7 +11,7 @@
  * compile (`--js-flags --trace-wasm-compilation-times`), is on standard error with DEBUG=pw:browser in the environment.
  */
 
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { requirePackage } from "./paths.js";
 import { engineByName } from "./adapters/engines.js";
@@ -71,6 +71,7 @@ const options = {
 };
 const visitor = createProfile();
 const place = { vendorFolder, dataFolder: tables.folder, limitMs: 1_800_000, visitor };
+const CODE_CACHE = join(visitor.folder, "Default/Code Cache");
 const database = { engine: engine.name, database: "tpch", complete: true };
 
 try {
@@ -88,7 +89,8 @@ try {
       const setting = SETTINGS[name];
       if (setting === undefined) throw new Error(`there is no setting ${name}`);
       if (setting.codeCache) await visit(port, [], CODE_CACHE_PAUSE_MS);
-      else rmSync(join(visitor.folder, "Default/Code Cache"), { recursive: true, force: true });
+      else rmSync(CODE_CACHE, { recursive: true, force: true });
+      options.note(`${name}: ${(codeCacheBytes() / 1e6).toFixed(2)} MB in the code cache`);
       const flags = setting.flags === "" ? [] : [`--js-flags=${setting.flags}`];
       const { openMs, cold, warm, read } = await visit(port, flags, 0);
       options.note(
@@ -103,6 +105,13 @@ try {
   print(measured);
 } finally {
   visitor.remove();
+}
+
+/** What the browser keeps of wasm modules. */
+function codeCacheBytes() {
+  const folder = join(CODE_CACHE, "wasm");
+  if (!existsSync(folder)) return 0;
+  return total(readdirSync(folder).map((entry) => statSync(join(folder, entry)).size));
 }
 
 /**
