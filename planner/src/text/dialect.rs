@@ -64,6 +64,22 @@ impl Dialect for GinghamDialect {
         self.base.parse_prefix(parser)
     }
 
+    /// `IS [NOT] DISTINCT FROM`, whose right operand the parser would let reach over AND and OR.
+    fn parse_infix(&self, parser: &mut Parser, left: &Expr, _: u8) -> Option<Result<Expr, ParserError>> {
+        let negated = if parser.parse_keywords(&[Keyword::IS, Keyword::DISTINCT, Keyword::FROM]) {
+            false
+        } else if parser.parse_keywords(&[Keyword::IS, Keyword::NOT, Keyword::DISTINCT, Keyword::FROM]) {
+            true
+        } else {
+            return None;
+        };
+        let left = Box::new(left.clone());
+        Some(parser.parse_subexpr(self.prec_value(Precedence::Is)).map(|right| {
+            let right = Box::new(right);
+            if negated { Expr::IsNotDistinctFrom(left, right) } else { Expr::IsDistinctFrom(left, right) }
+        }))
+    }
+
     /// Identity columns, also by SQLite's and MySQL's words, their options in any order.
     fn parse_column_option(
         &self,
