@@ -1,8 +1,8 @@
 /**
- * The planner module: fetched and compiled in the background once a database is open, so that
- * neither opening nor statements of the fast path wait for it, and not before the worker has a
- * moment without statements: what the browser compiles of the core module for them comes first.
- * A statement that needs it sooner loads it on the spot, which only a worker may do.
+ * The planner module: fetched and compiled in the background from when a database is opened, so that
+ * neither opening nor statements of the fast path wait for it. What pays for the first plans runs
+ * on the worker's own thread and waits for a moment without statements. A statement that needs the
+ * module sooner loads it on the spot, which only a worker may do.
  */
 
 import { loadModule, loadModuleNow, presentModule } from "./modules.js";
@@ -32,7 +32,7 @@ export class PlannerModule {
     return this.loadWhenIdle(() => 0);
   }
 
-  /** As `load`, once no statements come for a moment; `calls` counts those there were. */
+  /** As `load`, the last of it once no statements come for a moment; `calls` counts those there were. */
   loadWhenIdle(calls: () => number): Promise<void> {
     this.#loading ??= this.#loadInBackground(calls).catch((error: unknown) => {
       this.#loading = undefined;
@@ -80,8 +80,8 @@ export class PlannerModule {
   }
 
   async #loadInBackground(calls: () => number): Promise<void> {
+    await this.instantiated();
     await this.#idle(calls, IDLE_MS);
-    if (!this.#ready) await this.instantiated();
     await this.#warmUp(calls);
   }
 
