@@ -8,8 +8,8 @@
 import { loadModule, loadModuleNow, presentModule } from "./modules.js";
 import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
 
-/** A worker that has had no statement for so long is idle; a few times what a message takes. */
-const IDLE_MS = 10;
+/** A worker that has had no statement for so long is idle: a person pauses, a program does not. */
+const IDLE_MS = 1000;
 
 /** The planner of this worker. */
 export class PlannerModule {
