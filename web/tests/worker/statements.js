@@ -287,16 +287,16 @@ function plannerWasFetched() {
   return performance.getEntriesByType("resource").some(({ name }) => name.endsWith("planner_bg.wasm"));
 }
 
-export async function thePlannerWaitsForStatements() {
-  const db = await Database.open("waits", MEMORY);
-  for (let round = 0; round < 50; round += 1) {
+export async function thePlannerLoadsBesideStatements() {
+  const db = await Database.open("beside", MEMORY);
+  const deadline = performance.now() + 20_000;
+  while (!plannerWasFetched() && performance.now() < deadline) {
     db.exec("BEGIN");
     db.exec("ROLLBACK");
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  ok(!plannerWasFetched(), "not while statements come");
+  ok(plannerWasFetched(), "though statements come without a pause");
   await db.ready();
-  ok(plannerWasFetched(), "at once where it is waited for");
   equal(db.prepare("SELECT 1 + ? AS n").get(2), { n: 3 });
   db.close();
 }
