@@ -20,8 +20,7 @@ import { attachProfiler, storageWatch } from "./harness/profiler.js";
 import { markdownTable } from "./report/format.js";
 import { geometricMean, median, total } from "./report/statistics.js";
 import { withSession } from "./suites/session.js";
-import { loadTables, passOver } from "./suites/tpch.js";
-import { locateTables, readQueries, tablesFolder } from "./tpch/inputs.js";
+import { ginghamOptions, loadTables, passOver } from "./suites/tpch.js";
 import { buildVendor } from "./vendor.js";
 
 /**
@@ -60,15 +59,8 @@ const OPEN_LIMIT_MS = 600_000;
 
 requirePackage();
 const vendorFolder = await buildVendor();
-const tables = locateTables(tablesFolder(scaleFactor), "csv");
-const options = {
-  vendorFolder,
-  scaleFactor,
-  queries: readQueries(scaleFactor, null),
-  tables,
-  storage: "column",
-  note: (/** @type {string} */ text) => void process.stderr.write(`${text}\n`),
-};
+const options = ginghamOptions(vendorFolder, scaleFactor);
+const { tables } = options;
 const visitor = createProfile();
 const place = { vendorFolder, dataFolder: tables.folder, limitMs: 1_800_000, visitor };
 const CODE_CACHE = join(visitor.folder, "Default/Code Cache");

@@ -14,8 +14,7 @@
 import { requirePackage } from "./paths.js";
 import { engineByName } from "./adapters/engines.js";
 import { withSession } from "./suites/session.js";
-import { loadTables, passOver } from "./suites/tpch.js";
-import { locateTables, readQueries, tablesFolder } from "./tpch/inputs.js";
+import { ginghamOptions, loadTables, passOver } from "./suites/tpch.js";
 import { buildVendor } from "./vendor.js";
 import { attachProfiler, storageWatch } from "./harness/profiler.js";
 import { summarizeProfile } from "./report/profile-table.js";
@@ -36,15 +35,8 @@ requirePackage();
 const vendorFolder = await buildVendor();
 const engine = engineByName("gingham");
 if (engine === undefined) throw new Error("there is no engine gingham");
-const tables = locateTables(tablesFolder(scaleFactor), "csv");
-const options = {
-  vendorFolder,
-  scaleFactor,
-  queries: readQueries(scaleFactor, null),
-  tables,
-  storage: "column",
-  note: (/** @type {string} */ text) => void process.stderr.write(`${text}\n`),
-};
+const options = ginghamOptions(vendorFolder, scaleFactor);
+const { tables } = options;
 
 await withSession({ vendorFolder, dataFolder: tables.folder, limitMs: 1_800_000 }, async (session) => {
   const database = { engine: "gingham", database: "tpch", complete: true };

@@ -7,6 +7,7 @@
 
 import { createProfile } from "../harness/profile.js";
 import { compareResults } from "../tpch/compare.js";
+import { locateTables, readQueries, tablesFolder } from "../tpch/inputs.js";
 import { createTableSql, TABLES } from "../tpch/schema.js";
 import { withSession } from "./session.js";
 
@@ -49,6 +50,24 @@ const LIMIT_PER_SCALE_MS = 600_000;
  *
  * @typedef {Awaited<ReturnType<typeof measureTpch>>} TpchSample
  */
+
+/**
+ * What the tools that look at Gingham alone run: all queries over column storage loaded from CSV.
+ *
+ * @param {string} vendorFolder
+ * @param {number} scaleFactor
+ * @returns {TpchOptions}
+ */
+export function ginghamOptions(vendorFolder, scaleFactor) {
+  return {
+    vendorFolder,
+    scaleFactor,
+    queries: readQueries(scaleFactor, null),
+    tables: locateTables(tablesFolder(scaleFactor), "csv"),
+    storage: "column",
+    note: (text) => void process.stderr.write(`${text}\n`),
+  };
+}
 
 /**
  * @param {Engine} engine
