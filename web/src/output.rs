@@ -20,7 +20,7 @@
 //!
 //! Offsets of text count UTF-16 units, not bytes, so that JavaScript decodes all entries
 //! as one string and cuts it. Where the last offset equals the number of bytes, the text
-//! is ASCII.
+//! is ASCII. A single entry is not cut, so that of a long one the end may be 0.
 
 mod row;
 

@@ -150,6 +150,7 @@ function decodeText(memory: Memory, word: number, rows: number): SqlValue[] {
   const entries = u32[word + 5]!;
   const offsets = u32[word + 4]! >> 2;
   const text = readText(memory, u32[word + 1]!, u32[word + 3]!, u32[offsets + entries]!);
+  if (entries === 1) return byCode(memory, word, rows, [text]);
   const strings = new Array<string>(entries);
   let start = u32[offsets]!;
   for (let entry = 0; entry < entries; entry += 1) {

@@ -10,7 +10,7 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const encoder = new TextEncoder();
 const fromCodes = String.fromCharCode;
 
-/** The longest string that is decoded character by character. */
+/** The longest string that is decoded character by character; web/src/output/row.rs has the same bound. */
 const SHORT_BYTES = 64;
 /** The longest string that is encoded character by character. */
 const SHORT_CHARACTERS = 64;

@@ -8,9 +8,11 @@ mod entry;
 mod row_batch;
 mod row_scan;
 mod view;
+mod walk;
 
 pub(crate) use bounds::{AccessRanges, KeyRange, access_ranges, sort_ranges, value_range};
 pub(crate) use column_scan::open_column_scan;
 pub(crate) use row_batch::RowBatch;
 pub(crate) use row_scan::{RowScan, RowScanPlan};
 pub(crate) use view::{TableAccess, View, full_scan, lock_transaction};
+pub(crate) use walk::{RowValues, Walk};

@@ -1,5 +1,6 @@
 //! Rows of the row store collected into vectors.
 
+use super::walk::RowValues;
 use crate::error::{Error, Result};
 use gingham_column_store::vector::{Batch, Data, Dictionary, TextVector, Vector};
 use gingham_plan::SqlError;
@@ -91,8 +92,17 @@ impl RowBatch {
         self.end_row(locator)
     }
 
+    /// Adds a row that a walk has come to.
+    #[inline]
+    pub(crate) fn push_row(&mut self, row: RowValues<'_>, locator: &[u8]) -> Result<()> {
+        match row {
+            RowValues::Row(reader) => self.push(reader, locator),
+            RowValues::Entry(values) => self.push_values(values, locator),
+        }
+    }
+
     /// Adds a row that is given by its values, in the order of the ordinals.
-    pub(crate) fn push_values(&mut self, values: &[Value], locator: &[u8]) -> Result<()> {
+    fn push_values(&mut self, values: &[Value], locator: &[u8]) -> Result<()> {
         for column in &mut self.columns {
             let valid = column.values.push_value(values.get(column.ordinal).unwrap_or(&Value::Null))?;
             column.note(valid, self.rows);

@@ -1,9 +1,9 @@
 //! Scans of the row store: a walk over key ranges, rows into batches, filters on batches.
 
-use super::bounds::{AccessRanges, KeyRange, Lookup};
-use super::entry::EntryReader;
+use super::bounds::{AccessRanges, Lookup};
 use super::row_batch::RowBatch;
 use super::view::View;
+use super::walk::Walk;
 use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
@@ -11,8 +11,6 @@ use gingham_column_store::expression::{Predicates, Runtime};
 use gingham_column_store::source::{FilterCell, Source, SourceCounts, Step};
 use gingham_column_store::vector::{BATCH_ROWS, Batch, Data};
 use gingham_plan::{DynamicFilter, Expr};
-use gingham_row_store::{Cursor, Direction};
-use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -40,29 +38,21 @@ pub(crate) struct RowScanPlan {
 /// A scan of the row store.
 pub(crate) struct RowScan {
     plan: RowScanPlan,
-    view: View,
-    tree: gingham_row_store::TreeId,
-    index: Option<usize>,
-    /// Reads rows off the index's entries, if those have all that is wanted.
-    entries: Option<EntryReader>,
-    ranges: VecDeque<KeyRange>,
+    walk: Walk,
     /// Where the ranges come from once a join has said which keys it has.
     lookup: Option<(Lookup, Option<Arc<FilterCell>>)>,
-    direction: Direction,
-    cursor: Option<Cursor>,
     /// Output columns first, then those only filters need.
     batch: RowBatch,
-    read: Vec<usize>,
+    columns_read: usize,
     filters: Option<Predicates>,
     dynamic_columns: Vec<(usize, Arc<FilterCell>)>,
     /// Rows in the next batch: small at first, for queries that want few.
     batch_rows: usize,
     rows_left: u64,
-    bytes_read: u64,
 }
 
 impl RowScan {
-    pub(crate) fn new(plan: RowScanPlan, view: View, access: AccessRanges) -> Result<Self> {
+    pub(crate) fn new(plan: RowScanPlan, view: View, mut access: AccessRanges) -> Result<Self> {
         let mut read = plan.columns.clone();
         let position = |ordinal: usize, read: &mut Vec<usize>| {
             read.iter().position(|c| *c == ordinal).unwrap_or_else(|| {
@@ -83,32 +73,25 @@ impl RowScan {
             .iter()
             .map(|(filter, cell)| (position(filter.column, &mut read), Arc::clone(cell)))
             .collect();
-        let types = plan.table.row_layout.types();
-        let entries = access.index.and_then(|index| EntryReader::new(&plan.table, index, &read));
-        let place = |ordinal: usize| entries.as_ref().map_or(ordinal, |entries| entries.place(ordinal));
-        let columns: Vec<_> = read.iter().map(|ordinal| (place(*ordinal), types[*ordinal])).collect();
-        let lookup = access.lookup.map(|lookup| {
+        let lookup = access.lookup.take().map(|lookup| {
             let cell = plan.dynamic_filters.iter().find(|(filter, _)| filter.filter == lookup.filter);
             let cell = cell.map(|(_, cell)| Arc::clone(cell));
             (lookup, cell)
         });
         let filters = if filters.is_empty() { None } else { Some(Predicates::new(&filters, &Runtime::default())?) };
+        let columns_read = read.len();
+        let walk = Walk::new(Arc::clone(&plan.shared), Arc::clone(&plan.table), view, access, read.clone());
+        let types = plan.table.row_layout.types();
+        let columns: Vec<_> = read.iter().map(|ordinal| (walk.place(*ordinal), types[*ordinal])).collect();
         Ok(Self {
             batch: RowBatch::new(&columns, plan.locator),
-            tree: access.tree,
-            index: access.index,
-            entries,
+            walk,
             lookup,
-            ranges: access.ranges.into(),
-            direction: if access.reverse { Direction::Reverse } else { Direction::Forward },
-            cursor: None,
-            read,
+            columns_read,
             filters,
             dynamic_columns,
             batch_rows: 64,
             rows_left: plan.limit.unwrap_or(u64::MAX),
-            bytes_read: 0,
-            view,
             plan,
         })
     }
@@ -117,12 +100,12 @@ impl RowScan {
     /// Where they are too many to look up, everything is read in key order.
     fn resolve_lookup(&mut self) -> Result<()> {
         let Some((lookup, cell)) = self.lookup.take() else { return Ok(()) };
-        let rows = self.view.read(|read| Ok(read.count(self.tree)?))?;
+        let rows = self.walk.entries_in_tree()?;
         let keys_max = LOOKUP_KEYS_MAX.min(usize::try_from(rows / ROWS_PER_LOOKUP).unwrap_or(usize::MAX)).max(1);
-        self.ranges = match cell.as_ref().and_then(|cell| lookup.ranges(cell, keys_max)) {
-            Some(ranges) => ranges?.into(),
-            None => VecDeque::from([(Bound::Unbounded, Bound::Unbounded)]),
-        };
+        self.walk.set_ranges(match cell.as_ref().and_then(|cell| lookup.ranges(cell, keys_max)) {
+            Some(ranges) => ranges?,
+            None => vec![(Bound::Unbounded, Bound::Unbounded)],
+        });
         Ok(())
     }
 
@@ -133,40 +116,8 @@ impl RowScan {
         } else {
             self.batch_rows
         };
-        while self.batch.rows() < wanted {
-            let cursor = match &mut self.cursor {
-                Some(cursor) => cursor,
-                None => {
-                    let Some((lower, upper)) = self.ranges.pop_front() else { return Ok(()) };
-                    if is_empty(&lower, &upper) {
-                        continue;
-                    }
-                    let bounds = (lower.as_ref().map(Vec::as_slice), upper.as_ref().map(Vec::as_slice));
-                    self.cursor.insert(self.view.cursor(self.tree, bounds.0, bounds.1, self.direction)?)
-                }
-            };
-            let Some((key, value)) = cursor.next()? else {
-                self.cursor = None;
-                continue;
-            };
-            self.bytes_read += (key.len() + value.len()) as u64;
-            let layout = &self.plan.table.row_layout;
-            match self.index {
-                None => self.batch.push(&layout.reader(value)?, key)?,
-                Some(position) => {
-                    let entry = &self.plan.table.indexes[position].layout;
-                    if let Some(entries) = &mut self.entries {
-                        let (values, values_bytes) = entries.read(entry, key)?;
-                        self.batch.push_values(values, &key[values_bytes..])?;
-                        continue;
-                    }
-                    let locator = &key[entry.encoded_bytes(key)?..];
-                    let (plan, batch) = (&self.plan, &mut self.batch);
-                    self.view
-                        .with_row(&plan.shared, &plan.table, locator, &self.read, |row| batch.push(row, locator))?;
-                }
-            }
-        }
+        let Self { walk, batch, .. } = self;
+        while batch.rows() < wanted && walk.next_row(|row, locator| batch.push_row(row, locator))? {}
         Ok(())
     }
 
@@ -194,9 +145,9 @@ impl RowScan {
             batch = batch.gather(&(0..self.rows_left as u32).collect::<Vec<_>>());
         }
         self.rows_left -= batch.rows as u64;
-        if self.read.len() > self.plan.columns.len() {
+        if self.columns_read > self.plan.columns.len() {
             let mut columns: Vec<usize> = (0..self.plan.columns.len()).collect();
-            columns.extend(self.plan.locator.then_some(self.read.len()));
+            columns.extend(self.plan.locator.then_some(self.columns_read));
             batch = batch.project(&columns);
         }
         Ok(Step::Batch(batch))
@@ -209,16 +160,7 @@ impl Source for RowScan {
     }
 
     fn counts(&self) -> SourceCounts {
-        SourceCounts { bytes_read: self.bytes_read, ..SourceCounts::default() }
-    }
-}
-
-/// Whether no key can lie between the bounds (cursors want them in order).
-fn is_empty(lower: &Bound<Vec<u8>>, upper: &Bound<Vec<u8>>) -> bool {
-    match (lower, upper) {
-        (Bound::Included(a), Bound::Included(b)) => a > b,
-        (Bound::Included(a) | Bound::Excluded(a), Bound::Included(b) | Bound::Excluded(b)) => a >= b,
-        _ => false,
+        SourceCounts { bytes_read: self.walk.bytes_read(), ..SourceCounts::default() }
     }
 }
 

@@ -1,11 +1,10 @@
 //! count, sum, min and max of the rows along a key, together.
 
 use super::parser::{Call, Function};
-use crate::access::RowScan;
+use crate::access::{RowValues, Walk};
 use crate::error::Result;
 use crate::schema::Table;
-use gingham_column_store::source::{Source, Step};
-use gingham_column_store::vector::{Batch, Data, Vector};
+use gingham_column_store::vector::{Batch, Vector};
 use gingham_plan::{OutputColumn, SqlError};
 use gingham_types::{SqlType, Value};
 use std::sync::Arc;
@@ -50,6 +49,10 @@ impl Aggregate {
 
 /// Everything that is kept of the values seen; NULLs are not seen.
 struct Seen {
+    /// Where the column is in the rows.
+    place: Option<usize>,
+    /// Values matter, not just whether there is one.
+    has_values: bool,
     count: u64,
     sum: i128,
     min: i64,
@@ -57,23 +60,25 @@ struct Seen {
 }
 
 impl Seen {
-    fn add(&mut self, vector: &Vector) {
-        match &vector.data {
-            Data::Int32(values) => self.add_each(vector, |row| values[row].into()),
-            Data::Int64(values) => self.add_each(vector, |row| values[row]),
-            // Only counted.
-            _ => self.add_each(vector, |_| 0),
-        }
+    fn new(aggregate: &Aggregate, walk: &Walk) -> Self {
+        let place = aggregate.column.map(|column| walk.place(column));
+        let has_values = aggregate.function != Function::Count;
+        Self { place, has_values, count: 0, sum: 0, min: i64::MAX, max: i64::MIN }
     }
 
-    fn add_each(&mut self, vector: &Vector, value: impl Fn(usize) -> i64) {
-        for row in (0..vector.len()).filter(|row| vector.is_valid(*row)) {
-            let value = value(row);
-            self.count += 1;
-            self.sum += i128::from(value);
-            self.min = self.min.min(value);
-            self.max = self.max.max(value);
+    #[inline]
+    fn add(&mut self, row: RowValues<'_>) {
+        match self.place {
+            Some(place) if self.has_values => {
+                let Some(value) = row.int(place) else { return };
+                self.sum += i128::from(value);
+                self.min = self.min.min(value);
+                self.max = self.max.max(value);
+            }
+            Some(place) if row.is_null(place) => return,
+            _ => {}
         }
+        self.count += 1;
     }
 
     fn result(&self, aggregate: &Aggregate) -> Result<Value> {
@@ -93,30 +98,20 @@ impl Seen {
         Ok(match aggregate.ty {
             SqlType::Date => Value::Date(i32::try_from(found).map_err(|_| out_of_range())?),
             SqlType::Timestamp => Value::Timestamp(found),
+            SqlType::Integer => Value::Int(i32::try_from(found).map_err(|_| out_of_range())?.into()),
             _ => Value::Int(found),
         })
     }
 }
 
-/// One row of the aggregates of what a scan reads: a column for each that has one.
-pub(super) fn run(aggregates: &[Aggregate], mut scan: RowScan) -> Result<Batch> {
-    let mut seen: Vec<Seen> =
-        aggregates.iter().map(|_| Seen { count: 0, sum: 0, min: i64::MAX, max: i64::MIN }).collect();
-    loop {
-        match scan.next()? {
-            Step::Batch(batch) => {
-                let mut columns = batch.columns.iter();
-                for (aggregate, seen) in aggregates.iter().zip(&mut seen) {
-                    match aggregate.column.and_then(|_| columns.next()) {
-                        Some(column) => seen.add(column),
-                        None => seen.count += batch.rows as u64,
-                    }
-                }
-            }
-            Step::Working => {}
-            Step::Finished => break,
-        }
-    }
+/// One row of the aggregates of what a walk comes by: a column for each.
+pub(super) fn run(aggregates: &[Aggregate], mut walk: Walk) -> Result<Batch> {
+    let mut seen: Vec<Seen> = aggregates.iter().map(|aggregate| Seen::new(aggregate, &walk)).collect();
+    let mut add = |row: RowValues<'_>| seen.iter_mut().for_each(|seen| seen.add(row));
+    while walk.next_row(|row, _| {
+        add(row);
+        Ok(())
+    })? {}
     let columns = aggregates
         .iter()
         .zip(&seen)

@@ -4,7 +4,7 @@ use super::aggregate;
 use super::path::Path;
 use super::program::{Argument, NewValue, Program};
 use super::update::update_all;
-use crate::access::{AccessRanges, RowBatch, RowScan, RowScanPlan, View};
+use crate::access::{AccessRanges, RowBatch, RowScan, RowScanPlan, View, Walk};
 use crate::database::Shared;
 use crate::error::Result;
 use crate::schema::Table;
@@ -91,9 +91,9 @@ pub(crate) fn run(
         }
         Program::Aggregate { table, path, aggregates } => {
             let columns = aggregates.iter().filter_map(aggregate::Aggregate::column).collect();
-            let plan = scan_plan(shared, table, columns, None);
-            let scan = RowScan::new(plan, view.clone(), access(path, table)?)?;
-            Ok(ProgramResult::Batch(Some(aggregate::run(aggregates, scan)?)))
+            let access = access(path, table)?;
+            let walk = Walk::new(Arc::clone(shared), Arc::clone(table), view.clone(), access, columns);
+            Ok(ProgramResult::Batch(Some(aggregate::run(aggregates, walk)?)))
         }
         _ => Err(SqlError::internal("a program that writes was run as a query").into()),
     }

@@ -83,14 +83,6 @@ impl ChangeWriter {
         self.bytes = Vec::new();
     }
 
-    fn number(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.bytes.push(value as u8);
-    }
-
     fn begin(&mut self, added_bytes: usize) -> bool {
         self.changed = true;
         if !self.overflowed && self.bytes.len() + added_bytes + 32 > self.bytes_max {
@@ -99,26 +91,30 @@ impl ChangeWriter {
         !self.overflowed
     }
 
-    fn keyed(&mut self, tag: u8, tree: u32, key: &[u8]) -> usize {
+    /// What comes before a change's bytes, but for the length of its value; and how many bytes
+    /// of the key are those of the key before.
+    fn keyed(&mut self, tag: u8, tree: u32, key: &[u8]) -> (Head, usize) {
+        let mut head = Head::default();
         if self.last_tree == Some(tree) {
-            self.bytes.push(tag | change::SAME_TREE);
+            head.byte(tag | change::SAME_TREE);
         } else {
-            self.bytes.push(tag);
-            self.number(u64::from(tree));
+            head.byte(tag);
+            head.number(u64::from(tree));
             self.last_tree = Some(tree);
         }
-        let shared = self.last_key.iter().zip(key).take_while(|(a, b)| a == b).count();
-        self.number(shared as u64);
-        self.number((key.len() - shared) as u64);
+        let shared = shared_bytes(&self.last_key, key);
+        head.number(shared as u64);
+        head.number((key.len() - shared) as u64);
         self.last_key.truncate(shared);
         self.last_key.extend_from_slice(&key[shared..]);
-        shared
+        (head, shared)
     }
 
     pub(crate) fn put(&mut self, tree: u32, key: &[u8], value: &[u8]) {
         if self.begin(key.len() + value.len()) {
-            let shared = self.keyed(change::PUT, tree, key);
-            self.number(value.len() as u64);
+            let (mut head, shared) = self.keyed(change::PUT, tree, key);
+            head.number(value.len() as u64);
+            self.bytes.extend_from_slice(head.bytes());
             self.bytes.extend_from_slice(&key[shared..]);
             self.bytes.extend_from_slice(value);
         }
@@ -126,17 +122,20 @@ impl ChangeWriter {
 
     pub(crate) fn delete(&mut self, tree: u32, key: &[u8]) {
         if self.begin(key.len()) {
-            let shared = self.keyed(change::DELETE, tree, key);
+            let (head, shared) = self.keyed(change::DELETE, tree, key);
+            self.bytes.extend_from_slice(head.bytes());
             self.bytes.extend_from_slice(&key[shared..]);
         }
     }
 
     fn plain(&mut self, tag: u8, numbers: &[u32]) {
         if self.begin(0) {
-            self.bytes.push(tag);
+            let mut head = Head::default();
+            head.byte(tag);
             for number in numbers {
-                self.number(u64::from(*number));
+                head.number(u64::from(*number));
             }
+            self.bytes.extend_from_slice(head.bytes());
         }
     }
 
@@ -159,6 +158,48 @@ impl ChangeWriter {
     pub(crate) fn free_extent(&mut self, first: u32, pages: u32) {
         self.plain(change::FREE_EXTENT, &[first, pages]);
     }
+}
+
+/// A change's tag and at most four numbers of at most five bytes each, put together before
+/// they are appended at once.
+#[derive(Default)]
+struct Head {
+    bytes: [u8; 24],
+    len: usize,
+}
+
+impl Head {
+    fn byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    /// Seven bits a byte, the lowest first.
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.byte(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.byte(value as u8);
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+/// How many bytes two keys begin with that are the same.
+fn shared_bytes(left: &[u8], right: &[u8]) -> usize {
+    let (left_chunks, right_chunks) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
+    let mut shared = 0;
+    for (left, right) in left_chunks.iter().zip(right_chunks) {
+        let different = u64::from_le_bytes(*left) ^ u64::from_le_bytes(*right);
+        if different != 0 {
+            return shared + different.trailing_zeros() as usize / 8;
+        }
+        shared += 8;
+    }
+    shared + left[shared..].iter().zip(&right[shared..]).take_while(|(left, right)| left == right).count()
 }
 
 /// Reads the changes of a commit.
@@ -262,6 +303,17 @@ mod tests {
             assert_eq!(reader.next().expect("well formed").as_ref(), Some(change));
         }
         assert_eq!(reader.next(), Ok(None));
+    }
+
+    #[test]
+    fn shared_bytes_end_where_keys_differ() {
+        let key: Vec<u8> = (0..40).collect();
+        for end in 0..=key.len() {
+            assert_eq!(shared_bytes(&key, &key[..end]), end);
+            let mut other = key.clone();
+            other.get_mut(end).into_iter().for_each(|byte| *byte ^= 0x80);
+            assert_eq!(shared_bytes(&key, &other), end);
+        }
     }
 
     #[test]

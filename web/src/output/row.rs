@@ -3,6 +3,9 @@
 use super::{COLUMN_WORDS, address, form, is_ascii, type_code, utf16_units};
 use gingham::{FoundRow, OutputColumn, SqlType};
 
+/// A longer text goes through JavaScript's decoder whole; ts/text.ts has the same bound.
+const SHORT_BYTES: usize = 64;
+
 /// The values of the row that JavaScript is reading; kept for its memory.
 #[derive(Default)]
 pub(super) struct RowBuffer {
@@ -60,11 +63,17 @@ impl RowBuffer {
         value as u64
     }
 
-    /// Appends a content; the offsets of its one entry, from 0 to its length.
+    /// Appends a content; the offsets of its one entry, from 0 to its length. That of a long
+    /// text is not counted: there is nothing to cut, and JavaScript's decoder mends what is
+    /// no UTF-8.
     fn put_bytes(&mut self, content: &[u8], form: u32, words: &mut [u32]) -> u64 {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(content);
-        let units = if form == form::BLOB || is_ascii(content) {
+        let units = if form == form::BLOB {
+            content.len() as u32
+        } else if content.len() > SHORT_BYTES {
+            0
+        } else if is_ascii(content) {
             content.len() as u32
         } else {
             if std::str::from_utf8(content).is_err() {

@@ -2,7 +2,7 @@
 //!
 //! Two modules (D-15): the core from `gingham-web`, the planner from
 //! `gingham-web-planner`. Each is compiled, given its JavaScript by wasm-bindgen and
-//! stripped; then web/'s own `npm run build` compiles and bundles the TypeScript beside them, and
+//! stripped, and the core is optimized once more; then web/'s own `npm run build` compiles and bundles the TypeScript beside them, and
 //! the manifest is written. Every step is skipped when nothing it reads has changed.
 
 mod build;
@@ -28,12 +28,28 @@ pub(crate) struct Module {
     pub(crate) name: &'static str,
     /// Where they go.
     pub(crate) folder: &'static str,
+    /// Whether Binaryen's optimizer rewrites it: minutes for a large module.
+    pub(crate) optimize: bool,
 }
 
 /// The package's modules.
 pub(crate) const MODULES: [Module; 2] = [
-    Module { package: "gingham-web", features: &[], profile: "wasm-core", name: "core", folder: PACKAGE },
-    Module { package: "gingham-web-planner", features: &[], profile: "wasm-planner", name: "planner", folder: PACKAGE },
+    Module {
+        package: "gingham-web",
+        features: &[],
+        profile: "wasm-core",
+        name: "core",
+        folder: PACKAGE,
+        optimize: true,
+    },
+    Module {
+        package: "gingham-web-planner",
+        features: &[],
+        profile: "wasm-planner",
+        name: "planner",
+        folder: PACKAGE,
+        optimize: false,
+    },
 ];
 
 /// The package as it would be packed.
@@ -46,6 +62,7 @@ const TESTING: Module = Module {
     profile: "wasm-testing",
     name: "core",
     folder: "web/dist-testing",
+    optimize: false,
 };
 
 /// `cargo xtask wasm [core|planner] [--names] [--report]`.
