@@ -8,7 +8,8 @@
 //! * calls take and give numbers; [`failure`] keeps the error of a call that failed.
 //!
 //! [`session`], [`prepared`], [`script`] and [`import`] are what JavaScript holds. [`opfs`] keeps the
-//! files and [`host`] reaches the planner module and the clock. The module is built to
+//! files, [`host`] reaches the planner module and the clock, and [`warm_up`] runs what first statements
+//! would pay for. The module is built to
 //! abort on a panic: ts/core-module.ts catches the trap and declares the module dead.
 
 #![allow(unreachable_pub, reason = "wasm-bindgen exports what is public in whichever module")]
@@ -26,6 +27,7 @@ mod script;
 mod session;
 #[cfg(feature = "testing")]
 mod testing;
+mod warm_up;
 
 #[cfg(all(target_arch = "wasm32", not(target_feature = "atomics")))]
 #[global_allocator]

@@ -4,7 +4,7 @@
  * module is dead from then on, and every later call says so.
  */
 
-import initialize, { start, take_failure } from "./core.js";
+import initialize, { start, take_failure, WarmUp } from "./core.js";
 import { Codes, GinghamError } from "./errors.js";
 import { Host } from "./host.js";
 import { Memory } from "./memory.js";
@@ -90,8 +90,24 @@ export function loadCore(): Promise<Core> {
 
 async function load(): Promise<Core> {
   const { memory } = await initialize({ module_or_path: await loadModule("core") });
-  const planner = new PlannerModule();
+  const planner: PlannerModule = new PlannerModule(() => warmUpStep(core));
   const host = new Host(planner);
   start(host);
-  return new Core(memory, planner, host);
+  const core: Core = new Core(memory, planner, host);
+  return core;
+}
+
+let warmUp: WarmUp | undefined;
+
+/** Runs the next of the statements that warm the modules up; false if it was the last. */
+function warmUpStep(core: Core): boolean {
+  warmUp ??= core.call(() => WarmUp.begin());
+  if (warmUp === undefined) throw core.failure();
+  const running = warmUp;
+  const more = core.call(() => running.step());
+  if (!more) {
+    core.call(() => running.free());
+    warmUp = undefined;
+  }
+  return more;
 }

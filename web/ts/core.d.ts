@@ -79,6 +79,16 @@ export class Session {
   close(): boolean;
 }
 
+/** Statements that run once so that the browser has compiled what first ones need. */
+export class WarmUp {
+  private constructor();
+  free(): void;
+  /** Opens a database in memory. */
+  static begin(): WarmUp | undefined;
+  /** Runs the next statement over it; false if it was the last. */
+  step(): boolean;
+}
+
 /** A CSV text on its way into a table. */
 export class Import {
   private constructor();

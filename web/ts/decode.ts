@@ -4,7 +4,7 @@
  */
 
 import type { Memory } from "./memory.js";
-import { readText } from "./text.js";
+import { readAscii, readText } from "./text.js";
 import { formatDate, formatTimestamp } from "./times.js";
 import type { SqlValue, ValueOptions } from "./values.js";
 
@@ -13,6 +13,9 @@ const COLUMN_WORDS = 8;
 
 const Form = { boolean: 1, int32: 2, int64: 3, int128: 4, double: 5, text: 6, blob: 7 } as const;
 const Type = { bigint: 3, decimal: 5, date: 8, timestamp: 9 } as const;
+
+/** ASCII of so few bytes is read entry by entry: the decoder's call costs as much as they all. */
+const FEW_BYTES = 256;
 
 const TWO_32 = 4294967296;
 /** Numbers of up to 15 digits read back exactly from a double. */
@@ -149,10 +152,21 @@ function decodeText(memory: Memory, word: number, rows: number): SqlValue[] {
   const { u32 } = memory;
   const entries = u32[word + 5]!;
   const offsets = u32[word + 4]! >> 2;
-  const text = readText(memory, u32[word + 1]!, u32[word + 3]!, u32[offsets + entries]!);
-  if (entries === 1) return byCode(memory, word, rows, [text]);
+  const address = u32[word + 1]!;
+  const bytes = u32[word + 3]!;
+  const units = u32[offsets + entries]!;
+  if (entries === 1) return byCode(memory, word, rows, [readText(memory, address, bytes, units)]);
   const strings = new Array<string>(entries);
   let start = u32[offsets]!;
+  if (bytes === units && bytes <= FEW_BYTES) {
+    for (let entry = 0; entry < entries; entry += 1) {
+      const end = u32[offsets + entry + 1]!;
+      strings[entry] = readAscii(memory.u8, address + start, address + end);
+      start = end;
+    }
+    return byCode(memory, word, rows, strings);
+  }
+  const text = readText(memory, address, bytes, units);
   for (let entry = 0; entry < entries; entry += 1) {
     const end = u32[offsets + entry + 1]!;
     strings[entry] = text.slice(start, end);

@@ -1,12 +1,12 @@
 /**
  * The planner module: fetched and compiled in the background from when a database is opened, so that
- * neither opening nor statements of the fast path wait for it. What pays for the first plans runs
- * on the worker's own thread and waits for a moment without statements. A statement that needs the
+ * neither opening nor statements of the fast path wait for it. What first statements would pay for
+ * (web/src/warm_up.rs) runs on the worker's own thread and waits for a moment without statements. A statement that needs the
  * module sooner loads it on the spot, which only a worker may do.
  */
 
 import { loadModule, loadModuleNow, presentModule } from "./modules.js";
-import initialize, { initSync, plan, set_catalog, warm_up } from "./planner.js";
+import initialize, { initSync, plan, set_catalog } from "./planner.js";
 
 /** A worker that has had no statement for so long is idle: a person pauses, a program does not. */
 const IDLE_MS = 1000;
@@ -24,6 +24,12 @@ export class PlannerModule {
   readonly #download = new AbortController();
   /** What `unlessNeeded` watches; undefined outside it. */
   #needed: boolean | undefined;
+  readonly #warmUpStep: () => boolean;
+
+  /** `warmUpStep` runs a part of what warms the modules up; false if it was the last. */
+  constructor(warmUpStep: () => boolean) {
+    this.#warmUpStep = warmUpStep;
+  }
 
   /** Loads it now, unless that was done; settles when the planner can plan without delay. */
   load(): Promise<void> {
@@ -101,12 +107,10 @@ export class PlannerModule {
     this.#ready = true;
   }
 
-  /** Pays for the first plans before they are asked for, a task at a time so that statements come between. */
+  /** A task at a time, so that statements come between. */
   async #warmUp(calls: () => number): Promise<void> {
-    for (let step = 0; ; step += 1) {
-      await this.#idle(calls, 0);
-      if (!warm_up(step)) return;
-    }
+    do await this.#idle(calls, 0);
+    while (this.#warmUpStep());
   }
 
   /** Waits until no statement has come for `ms`, and where one has, for longer. */

@@ -10,5 +10,3 @@ export function initSync(options: { module: WebAssembly.Module }): unknown;
 export function set_catalog(catalog: Uint8Array): void;
 /** Plans one statement: the bytes of a `Result<Statement, SqlError>`. Routes: auto 0, row 1, column 2. */
 export function plan(sql: string, route: number): Uint8Array;
-/** Plans one of a few statements over no tables, for the sake of what that compiles; false when there are no more. */
-export function warm_up(step: number): boolean;

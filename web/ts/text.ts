@@ -27,7 +27,8 @@ export function readText(memory: Memory, address: number, bytes: number, units: 
   return decoder.decode(memory.u8.subarray(address, address + bytes));
 }
 
-function readAscii(u8: Uint8Array, start: number, end: number): string {
+/** Reads the ASCII from `start` to `end`, which is short. */
+export function readAscii(u8: Uint8Array, start: number, end: number): string {
   let text = "";
   let at = start;
   for (; at + 16 <= end; at += 16) {

@@ -29,7 +29,8 @@ export async function runTpch(options, { vendorFolder, note }) {
     notes: [
       TPCH_NOTICE,
       `Scale factor ${scaleFactor}, loaded from ${tables.format === "csv" ? "CSV" : "Arrow IPC"} and made durable. ` +
-        `Cold: the first pass in a fresh worker, which had opened the database and loaded all of the engine. Warm: the median of ${WARM_PASSES} more passes in it. ` +
+        "Cold: each query in a fresh worker of its own, which had opened the database and loaded all of the engine; the time is the query's. " +
+        `First pass: all queries for the first time in one such worker; warm: the median of ${WARM_PASSES} more passes in it. ` +
         "Second visit: after these and the planning the browser was closed, and a fresh one with the same profile ran each query once. " +
         "Results are right where they agree with the answers in tpch/answers, equal where the engines agree.",
     ],

@@ -1,11 +1,13 @@
 // @ts-check
 /**
- * The TPC-H suite for one engine: load in one worker, then all queries in a fresh one, over and
- * over. The first pass is the cold one; the median of the others is the warm time. Then the browser is closed, and
- * a fresh one with the same profile runs each query once: the second visit, which finds what the browser has kept.
+ * The TPC-H suite for one engine, each part in a fresh browser with the same profile: the load; each query in a
+ * worker of its own, which is cold; all queries in one worker, over and over, of which the first pass is told apart and
+ * the median of the others is the warm time; and each query once more, the second visit, which finds what the
+ * browser has kept.
  */
 
 import { createProfile } from "../harness/profile.js";
+import { median } from "../report/statistics.js";
 import { compareResults } from "../tpch/compare.js";
 import { locateTables, readQueries, tablesFolder } from "../tpch/inputs.js";
 import { createTableSql, TABLES } from "../tpch/schema.js";
@@ -15,7 +17,7 @@ import { withSession } from "./session.js";
 /** @typedef {import("../tpch/compare.js").Result} Result */
 /** @typedef {import("../tpch/inputs.js").Query} Query */
 
-/** One cold pass, then so many warm ones. */
+/** A first pass, then so many warm ones. */
 export const WARM_PASSES = 3;
 
 /** How often each query is explained, each time with a text that no cache knows. */
@@ -43,6 +45,7 @@ const LIMIT_PER_SCALE_MS = 600_000;
  * @typedef {object} QuerySample
  * @property {string} name
  * @property {number} coldMs
+ * @property {number} firstPassMs
  * @property {number[]} warmMs
  * @property {number} secondVisitMs
  * @property {number[]} explainMs of EXPLAIN, which plans and prints the plan
@@ -81,47 +84,114 @@ export async function measureTpch(engine, options) {
   // Planning is part of what is measured; fetching the planner is part of opening.
   const database = { engine: engine.name, database: "tpch", complete: true };
   try {
-    const { port, ...first } = await firstVisit(place, database, engine, options);
-    const second = await secondVisit({ ...place, port }, database, options, first.results);
-    const queries = first.queries.map((query, index) => ({ ...query, secondVisitMs: second.queryMs[index] ?? 0 }));
-    const consoleErrors = [...first.consoleErrors, ...second.consoleErrors];
-    return { ...first, queries, openSecondVisitMs: second.openMs, consoleErrors };
+    const { port, ...loaded } = await load(place, database, engine, options);
+    const alone = await eachAlone({ ...place, port }, database, options);
+    const passes = await passesOver({ ...place, port }, database, options, alone.results);
+    const second = await secondVisit({ ...place, port }, database, options, alone.results);
+    const queries = passes.queries.map((query, index) => ({
+      ...query,
+      coldMs: alone.queryMs[index] ?? 0,
+      secondVisitMs: second.queryMs[index] ?? 0,
+    }));
+    const consoleErrors = [loaded, alone, passes, second].flatMap((part) => part.consoleErrors);
+    return {
+      ...loaded,
+      ...passes,
+      queries,
+      results: alone.results,
+      openColdMs: alone.openMs,
+      openSecondVisitMs: second.openMs,
+      consoleErrors,
+    };
   } finally {
     visitor.remove();
   }
 }
 
 /**
- * Loads, runs the queries cold and warm, and plans them.
+ * Creates and fills the tables, and makes them durable.
  *
  * @param {import("./session.js").SessionOptions} place
  * @param {import("../worker/protocol.js").StartArguments} database
  * @param {Engine} engine
  * @param {TpchOptions} options
  */
-function firstVisit(place, database, engine, options) {
-  const stepLimitMs = stepLimit(options.scaleFactor);
+function load(place, database, engine, options) {
+  return withSession(place, async (session) => {
+    const { worker, started } = await session.start(database);
+    const loads = await loadTables(worker, engine, options);
+    const finish = await worker.call("finishLoad", {}, stepLimit(options.scaleFactor));
+    await worker.close();
+    return {
+      port: session.port,
+      version: started.version,
+      loads,
+      finishLoadMs: finish.elapsedMs,
+      stored: await session.storedFiles(),
+      consoleErrors: session.consoleErrors,
+      browserVersion: session.browserVersion,
+    };
+  });
+}
+
+/**
+ * Each query in a worker of its own, which has opened the database and loaded all of the engine. Of the time only
+ * the query's counts as its own.
+ *
+ * @param {import("./session.js").SessionOptions} place
+ * @param {import("../worker/protocol.js").StartArguments} database
+ * @param {TpchOptions} options
+ */
+function eachAlone(place, database, options) {
+  return withSession(place, async (session) => {
+    options.note("queries, each in a fresh worker");
+    /** @type {number[]} */
+    const openMs = [];
+    /** @type {number[]} */
+    const queryMs = [];
+    /** @type {Record<string, Result>} */
+    const results = {};
+    for (const query of options.queries) {
+      const { worker, started } = await session.start(database);
+      openMs.push(started.importMs + started.openMs);
+      for (const { name, elapsedMs, result } of await passOver(worker, { ...options, queries: [query] })) {
+        queryMs.push(elapsedMs);
+        results[name] = result;
+      }
+      await worker.close();
+    }
+    return { openMs: median(openMs), queryMs, results, consoleErrors: session.consoleErrors };
+  });
+}
+
+/**
+ * Runs the queries over and over in one worker, and plans them.
+ *
+ * @param {import("./session.js").SessionOptions} place
+ * @param {import("../worker/protocol.js").StartArguments} database
+ * @param {TpchOptions} options
+ * @param {Record<string, Result>} expected
+ */
+function passesOver(place, database, options, expected) {
   const { note } = options;
   return withSession(place, async (session) => {
-    const { worker: loader, started } = await session.start(database);
-    const loads = await loadTables(loader, engine, options);
-    const finish = await loader.call("finishLoad", {}, stepLimitMs);
-    await loader.close();
-    const stored = await session.storedFiles();
-
-    const { worker, started: reopened } = await session.start(database);
-    note("queries, cold pass");
-    const cold = await passOver(worker, options);
-    /** @type {Omit<QuerySample, "secondVisitMs">[]} */
-    const queries = cold.map(({ name, elapsedMs, result }) => ({ name, coldMs: elapsedMs, warmMs: [], explainMs: [], rows: result.rows.length }));
+    const { worker, started } = await session.start(database);
+    note("queries, first pass");
+    const first = await passOver(worker, options);
+    refuseChanges(first, expected);
+    /** @type {Omit<QuerySample, "coldMs" | "secondVisitMs">[]} */
+    const queries = first.map(({ name, elapsedMs, result }) => ({
+      name,
+      firstPassMs: elapsedMs,
+      warmMs: [],
+      explainMs: [],
+      rows: result.rows.length,
+    }));
     for (let pass = 1; pass <= WARM_PASSES; pass += 1) {
       note(`queries, warm pass ${pass}`);
       const warm = await passOver(worker, options);
-      warm.forEach(({ name, sql, elapsedMs, result }, index) => {
-        queries[index]?.warmMs.push(elapsedMs);
-        const difference = compareResults(sql, cold[index]?.result ?? { columns: [], rows: [] }, result);
-        if (difference !== null) throw new Error(`${name} changed between passes: ${difference}`);
-      });
+      refuseChanges(warm, expected);
+      warm.forEach(({ elapsedMs }, index) => queries[index]?.warmMs.push(elapsedMs));
     }
     note("planning");
     for (let pass = 0; pass < EXPLAINED; pass += 1) {
@@ -132,19 +202,7 @@ function firstVisit(place, database, engine, options) {
     const { wasmMemoryBytes } = await worker.call("memory", {});
     await new Promise((resolve) => setTimeout(resolve, STAY_MS));
     await worker.close();
-    return {
-      port: session.port,
-      version: started.version,
-      loads,
-      finishLoadMs: finish.elapsedMs,
-      openMs: reopened.importMs + reopened.openMs,
-      stored,
-      queries,
-      results: Object.fromEntries(cold.map(({ name, result }) => [name, result])),
-      wasmMemoryBytes,
-      consoleErrors: session.consoleErrors,
-      browserVersion: session.browserVersion,
-    };
+    return { openMs: started.importMs + started.openMs, queries, wasmMemoryBytes, consoleErrors: session.consoleErrors };
   });
 }
 
@@ -162,16 +220,25 @@ function secondVisit(place, database, options, expected) {
     const { worker, started } = await session.start(database);
     const pass = await passOver(worker, options);
     await worker.close();
-    for (const { name, sql, result } of pass) {
-      const difference = compareResults(sql, expected[name] ?? { columns: [], rows: [] }, result);
-      if (difference !== null) throw new Error(`${name} changed on the second visit: ${difference}`);
-    }
+    refuseChanges(pass, expected);
     return {
       openMs: started.importMs + started.openMs,
       queryMs: pass.map(({ elapsedMs }) => elapsedMs),
       consoleErrors: session.consoleErrors,
     };
   });
+}
+
+/**
+ * @param {Awaited<ReturnType<typeof passOver>>} pass
+ * @param {Record<string, Result>} expected
+ * @throws an Error where a result is not the one that was given before
+ */
+function refuseChanges(pass, expected) {
+  for (const { name, sql, result } of pass) {
+    const difference = compareResults(sql, expected[name] ?? { columns: [], rows: [] }, result);
+    if (difference !== null) throw new Error(`${name} changed between passes: ${difference}`);
+  }
 }
 
 /**
