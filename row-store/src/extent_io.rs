@@ -12,12 +12,29 @@ const TABLES_MAX: usize = 1024;
 /// Most blocks read by one call: the call has a cost of its own in the browser.
 const READ_BLOCKS_MAX: u64 = 16;
 
-/// The block that the last read ended in. Chunks of a row group lie one after the other
-/// and seldom end with a block, so that the next one begins in it.
-pub(crate) struct LastBlock {
-    extent: Extent,
-    block: u64,
+/// The blocks that were read last for the sake of a part of them. Chunks of a row group lie one
+/// after the other and seldom end with a block, so that the next one begins in the last. The
+/// memory serves one read after the other.
+pub(crate) struct LastBlocks {
+    /// None while they are being read.
+    extent: Option<Extent>,
+    first: u64,
     bytes: Vec<u8>,
+}
+
+impl LastBlocks {
+    pub(crate) const fn new() -> Self {
+        Self { extent: None, first: 0, bytes: Vec::new() }
+    }
+
+    /// What there is of an extent from an offset on.
+    fn get(&self, extent: &Extent, at: u64) -> Option<&[u8]> {
+        if self.extent.as_ref() != Some(extent) {
+            return None;
+        }
+        let within = at.checked_sub(self.first * BLOCK_BYTES as u64)?;
+        self.bytes.get(usize::try_from(within).ok()?..).filter(|bytes| !bytes.is_empty())
+    }
 }
 
 /// Bytes of the checksum table and of the whole extent; a single block has no table.
@@ -112,26 +129,27 @@ impl State {
     /// Fills the front of `buffer` from `at` on, by one read at most; how much of it.
     fn read_blocks(&mut self, extent: &Extent, table: &[u64], at: u64, buffer: &mut [u8]) -> Result<usize> {
         const BLOCK: u64 = BLOCK_BYTES as u64;
+        if let Some(found) = self.last_blocks.get(extent, at) {
+            let part = buffer.len().min(found.len());
+            buffer[..part].copy_from_slice(&found[..part]);
+            return Ok(part);
+        }
         let first = at / BLOCK;
         let start = first * BLOCK;
         let within = (at - start) as usize;
-        if let Some(last) = self.last_block.as_ref().filter(|last| last.block == first && last.extent == *extent) {
-            let part = buffer.len().min(last.bytes.len() - within);
-            buffer[..part].copy_from_slice(&last.bytes[within..within + part]);
-            return Ok(part);
-        }
         let blocks = ((at + buffer.len() as u64).div_ceil(BLOCK) - first).min(READ_BLOCKS_MAX);
-        let bytes = ((first + blocks) * BLOCK).min(extent.bytes) - start;
-        let part = buffer.len().min(bytes as usize - within);
-        if part == bytes as usize {
+        let bytes = (((first + blocks) * BLOCK).min(extent.bytes) - start) as usize;
+        let part = buffer.len().min(bytes - within);
+        if part == bytes {
             self.read_checked(extent, table, first, &mut buffer[..part])?;
             return Ok(part);
         }
-        let mut found = vec![0; bytes as usize];
+        self.last_blocks.extent = None;
+        let mut found = std::mem::take(&mut self.last_blocks.bytes);
+        found.resize(bytes, 0);
         self.read_checked(extent, table, first, &mut found)?;
         buffer[..part].copy_from_slice(&found[within..within + part]);
-        found.drain(..(blocks as usize - 1) * BLOCK_BYTES);
-        self.last_block = Some(LastBlock { extent: *extent, block: first + blocks - 1, bytes: found });
+        self.last_blocks = LastBlocks { extent: Some(*extent), first, bytes: found };
         Ok(part)
     }
 

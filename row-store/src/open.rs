@@ -2,6 +2,7 @@
 
 use crate::checkpoint::read_free_list;
 use crate::directory::Directory;
+use crate::extent_io::LastBlocks;
 use crate::format::{LOG_PAGES_MAX, LOG_PAGES_MIN, MAGIC, META_SLOTS, PAGE_BYTES, WRITE_PAGES_MAX, meta};
 use crate::log::{self, Change, ChangeReader, Log, Scan};
 use crate::meta::{Meta, read_newest};
@@ -111,7 +112,7 @@ fn assemble(
         relaxed_since_ms: None,
         failure: None,
         extent_tables: HashMap::new(),
-        last_block: None,
+        last_blocks: LastBlocks::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the handles of one open database share, behind one lock.
 
 use crate::directory::Directory;
-use crate::extent_io::LastBlock;
+use crate::extent_io::LastBlocks;
 use crate::format::PAGE_BYTES;
 use crate::log::Log;
 use crate::meta::Meta;
@@ -78,8 +78,8 @@ pub(crate) struct State {
     pub(crate) failure: Option<Error>,
     /// Block checksums of extents that were read, by first page and checksum.
     pub(crate) extent_tables: HashMap<(u32, u64), Arc<[u64]>>,
-    /// See [`LastBlock`].
-    pub(crate) last_block: Option<LastBlock>,
+    /// See [`LastBlocks`].
+    pub(crate) last_blocks: LastBlocks,
 }
 
 impl State {

@@ -105,15 +105,23 @@ macro_rules! kernels {
                 super::pack_tail(tail, width, out);
             }
 
-            /// `bytes` has exactly the packed bytes; `out` has the values' length.
-            pub(super) fn unpack(bytes: &[u8], width: u32, out: &mut [$word]) {
-                let (blocks, tail) = out.as_chunks_mut::<BLOCK>();
+            /// Appends `count` values, for which `out` has room, and gives the greatest. `bytes` has
+            /// exactly the packed bytes. A block is looked at and copied while it is in the nearest
+            /// cache, and no memory is written twice.
+            pub(super) fn unpack(bytes: &[u8], width: u32, count: usize, out: &mut Vec<$word>) -> $word {
+                let (blocks, tail) = (count / BLOCK, count % BLOCK);
                 let block_bytes = BLOCK / 8 * width as usize;
-                let (packed, packed_tail) = bytes.split_at(blocks.len() * block_bytes);
-                for (block, packed) in blocks.iter_mut().zip(packed.chunks_exact(block_bytes)) {
-                    unpack_block(packed, width, block);
+                let (packed, packed_tail) = bytes.split_at(blocks * block_bytes);
+                let mut block: [$word; BLOCK] = [0; BLOCK];
+                let mut max = 0;
+                for packed in packed.chunks_exact(block_bytes) {
+                    unpack_block(packed, width, &mut block);
+                    max = block.iter().fold(max, |max, value| max.max(*value));
+                    out.extend_from_slice(&block);
                 }
-                super::unpack_tail(packed_tail, width, tail.iter_mut(), |slot, value| *slot = value as $word);
+                super::unpack_tail(packed_tail, width, block[..tail].iter_mut(), |slot, value| *slot = value as $word);
+                out.extend_from_slice(&block[..tail]);
+                block[..tail].iter().fold(max, |max, value| max.max(*value))
             }
         }
     };
@@ -166,40 +174,39 @@ pub(crate) fn pack(values: &[u64], width: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads `count` values of `width` bits from exactly [`packed_bytes`] bytes.
+/// Reads `count` values of `width` bits from exactly [`packed_bytes`] bytes; also the greatest of them.
 ///
 /// # Errors
 /// For another number of bytes, or a width beyond 64.
-pub(crate) fn unpack(bytes: &[u8], width: u32, count: usize) -> Result<Unpacked> {
-    fn zeros<T: Clone + Default>(count: usize) -> Result<Vec<T>> {
-        let mut out = reserve(count)?;
-        out.resize(count, T::default());
-        Ok(out)
-    }
+pub(crate) fn unpack(bytes: &[u8], width: u32, count: usize) -> Result<(Unpacked, u64)> {
     if width > 64 || bytes.len() != packed_bytes(count, width) {
         return Err(corrupt(format!("{count} values of {width} bits in {} bytes", bytes.len())));
     }
     Ok(match width {
-        0 => Unpacked::Codes(Codes::U8(zeros(count)?)),
+        0 => {
+            let mut out = reserve(count)?;
+            out.resize(count, 0);
+            (Unpacked::Codes(Codes::U8(out)), 0)
+        }
         1..=8 => {
-            let mut out = zeros(count)?;
-            words8::unpack(bytes, width, &mut out);
-            Unpacked::Codes(Codes::U8(out))
+            let mut out = reserve(count)?;
+            let max = words8::unpack(bytes, width, count, &mut out);
+            (Unpacked::Codes(Codes::U8(out)), max.into())
         }
         9..=16 => {
-            let mut out = zeros(count)?;
-            words16::unpack(bytes, width, &mut out);
-            Unpacked::Codes(Codes::U16(out))
+            let mut out = reserve(count)?;
+            let max = words16::unpack(bytes, width, count, &mut out);
+            (Unpacked::Codes(Codes::U16(out)), max.into())
         }
         17..=32 => {
-            let mut out = zeros(count)?;
-            words32::unpack(bytes, width, &mut out);
-            Unpacked::Codes(Codes::U32(out))
+            let mut out = reserve(count)?;
+            let max = words32::unpack(bytes, width, count, &mut out);
+            (Unpacked::Codes(Codes::U32(out)), max.into())
         }
         _ => {
-            let mut out = zeros(count)?;
-            words64::unpack(bytes, width, &mut out);
-            Unpacked::U64(out)
+            let mut out = reserve(count)?;
+            let max = words64::unpack(bytes, width, count, &mut out);
+            (Unpacked::U64(out), max)
         }
     })
 }
@@ -218,7 +225,9 @@ mod tests {
                 let mut bytes = Vec::new();
                 pack(&values, width, &mut bytes);
                 assert_eq!(bytes.len(), packed_bytes(count, width), "{count} of {width} bits");
-                let back: Vec<u64> = match unpack(&bytes, width, count).expect("the right size") {
+                let (unpacked, max) = unpack(&bytes, width, count).expect("the right size");
+                assert_eq!(max, values.iter().copied().max().unwrap_or(0), "{count} of {width} bits");
+                let back: Vec<u64> = match unpacked {
                     Unpacked::Codes(codes) => (0..count).map(|row| u64::from(codes.get(row))).collect(),
                     Unpacked::U64(values) => values,
                 };

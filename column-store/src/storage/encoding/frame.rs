@@ -39,11 +39,7 @@ pub(super) fn read_codes(reader: &mut Reader<'_>, count: usize, code_max: u64) -
     if width != width_of(code_max) {
         return Err(corrupt(format!("codes up to {code_max} in {width} bits")));
     }
-    let codes = unpack(reader.bytes(packed_bytes(count, width))?, width, count)?;
-    let max = match &codes {
-        Unpacked::Codes(codes) => u64::from(codes.max()),
-        Unpacked::U64(codes) => codes.iter().fold(0, |max, code| max.max(*code)),
-    };
+    let (codes, max) = unpack(reader.bytes(packed_bytes(count, width))?, width, count)?;
     if max > code_max {
         return Err(corrupt(format!("code {max} where {code_max} is the greatest")));
     }
