@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * What the cold pass of TPC-H pays for code that the browser has not optimized: loads Gingham once, then
+ * What the first pass of TPC-H in a fresh worker pays for code that the browser has not optimized: loads Gingham once, then
  * runs the queries for the first time in one fresh browser after the other over the same files, each with other flags
  * of V8, and once with whatever code an earlier visit left in the browser's code cache.
  *

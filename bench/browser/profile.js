@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Where Gingham's time goes in the browser: the load of TPC-H and the cold pass over its queries
+ * Where Gingham's time goes in the browser: the load of TPC-H and the first pass over its queries
  * under Chromium's sampling profiler, and every OPFS call. Build with `cargo xtask wasm --names`,
  * or functions have numbers only. The profiler slows things down: believe shares, not times.
  *
- * With --warm the queries of a list run again after the cold pass, each a few times under a
+ * With --warm the queries of a list run again after the first pass, each a few times under a
  * profile of its own.
  *
  *   node bench/browser/profile.js [--sf 0.1] [--top 25] [--only load|cold] [--warm 1,13]

@@ -83,7 +83,10 @@ export class Database {
     return new Database(name, core, session, files, options);
   }
 
-  /** Settles when every statement can run without waiting: when the planner is loaded. */
+  /**
+   * Settles when every statement can run without waiting: when the planner is loaded, and the browser has compiled
+   * what usual statements need, for which some run over a small database in memory. Without it both happen in pauses.
+   */
   async ready(): Promise<void> {
     try {
       await this.#core.planner.load();

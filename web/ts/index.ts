@@ -224,7 +224,10 @@ export class Client extends Caller {
     this.name = name;
   }
 
-  /** Settles when every kind of statement can run without loading anything. */
+  /**
+   * Settles when every kind of statement can run without loading anything, and when the browser has compiled
+   * what usual ones need, for which some run over a small database in memory. Without it both happen in pauses.
+   */
   async ready(): Promise<void> {
     await this.link.call("ready", undefined);
   }

@@ -138,15 +138,6 @@ impl Codes {
         }
     }
 
-    /// The greatest code; 0 of none.
-    pub fn max(&self) -> u32 {
-        match self {
-            Self::U8(codes) => codes.iter().fold(0, |max, code| max.max(*code)).into(),
-            Self::U16(codes) => codes.iter().fold(0, |max, code| max.max(*code)).into(),
-            Self::U32(codes) => codes.iter().fold(0, |max, code| max.max(*code)),
-        }
-    }
-
     fn memory_bytes(&self) -> usize {
         match self {
             Self::U8(codes) => codes.capacity(),
