@@ -1,8 +1,8 @@
 /**
  * The planner module: fetched and compiled in the background from when a database is opened, so that
  * neither opening nor statements of the fast path wait for it. What first statements would pay for
- * (web/src/warm_up.rs) runs on the worker's own thread and waits for a moment without statements. A statement that needs the
- * module sooner loads it on the spot, which only a worker may do.
+ * (web/src/warm_up.rs) runs on the worker's own thread and waits for a moment without statements. A
+ * statement that needs the module sooner loads it on the spot, which only a worker may do.
  */
 
 import { loadModule, loadModuleNow, presentModule } from "./modules.js";
