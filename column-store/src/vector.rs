@@ -65,6 +65,9 @@ pub struct Dictionary {
     distinct: bool,
 }
 
+/// What is copied of a text for a short entry.
+const PIECE_BYTES: usize = 32;
+
 impl Default for Dictionary {
     fn default() -> Self {
         Self { offsets: vec![0], bytes: Vec::new(), distinct: false }
@@ -125,6 +128,24 @@ impl Dictionary {
         let end = u32::try_from(self.bytes.len() + entry.len()).ok()?;
         let code = u32::try_from(self.len()).ok()?;
         self.bytes.extend_from_slice(entry);
+        self.offsets.push(end);
+        Some(code)
+    }
+
+    /// As [`Dictionary::push`], for the first `length` bytes of `text`. A short entry of a long
+    /// text is copied in one piece of fixed length, with what follows it, and cut.
+    ///
+    /// # Panics
+    /// If the text is shorter.
+    #[inline]
+    pub fn push_front_of(&mut self, text: &[u8], length: usize) -> Option<u32> {
+        let Some(piece) = text.first_chunk::<PIECE_BYTES>().filter(|_| length <= PIECE_BYTES) else {
+            return self.push(&text[..length]);
+        };
+        let end = u32::try_from(self.bytes.len() + length).ok()?;
+        let code = u32::try_from(self.len()).ok()?;
+        self.bytes.extend_from_slice(piece);
+        self.bytes.truncate(end as usize);
         self.offsets.push(end);
         Some(code)
     }

@@ -11,7 +11,7 @@ use crate::script;
 use crate::statement::{Kind, Prepared, Rows, Statement};
 use crate::table::{References, TableStates, Writer};
 use gingham_plan::{RouteSetting, SqlError};
-use gingham_row_store::{Durability, Snapshot, Transaction};
+use gingham_row_store::{Durability, Savepoint, Snapshot, Transaction};
 use gingham_types::Value;
 use savepoints::NamedSavepoint;
 use std::borrow::Cow;
@@ -46,6 +46,16 @@ pub(crate) enum Mode {
     Reading(Snapshot, Arc<Schema>),
     /// BEGIN.
     Writing,
+}
+
+/// What a statement that writes is undone to if it fails.
+enum StatementScope {
+    /// It has a transaction of its own.
+    Transaction,
+    /// It changes nothing when it fails.
+    Atomic,
+    /// It is part of a transaction, whose schema was this.
+    Savepoint(Savepoint, Option<Arc<Schema>>),
 }
 
 /// The outcome of one statement of a script.
@@ -128,6 +138,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn compile(&mut self, sql: &str, fast: bool, view: &View, schema: &Schema) -> Result<Prepared> {
         let mut prepared = Prepared {
             kind: Kind::Planned(gingham_plan::Statement::Commit),
@@ -351,6 +362,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn commit_transaction(&mut self) -> Result<()> {
         let finished = self.with_writer(|writer| writer.finish_loads());
         self.savepoints.clear();
@@ -380,6 +392,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn drop_transaction(&mut self) {
         if let Some(transaction) = lock_transaction(&self.transaction).take() {
             transaction.rollback();
@@ -401,50 +414,73 @@ impl Connection {
     /// Runs a statement that writes: in a transaction of its own, or inside the open one
     /// and undone if it fails. `atomic` promises that it changes nothing when it fails.
     pub(crate) fn write<R>(&mut self, atomic: bool, f: impl FnOnce(&mut Self) -> Result<R>) -> Result<R> {
+        let scope = self.begin_statement(atomic)?;
+        let result = f(self);
+        self.end_statement(scope, result.is_ok())?;
+        result
+    }
+
+    #[inline(never)]
+    fn begin_statement(&mut self, atomic: bool) -> Result<StatementScope> {
         match self.mode {
             Mode::Reading(..) => Err(SqlError::new("25006", "the transaction is READ ONLY").into()),
             Mode::Autocommit => {
                 self.open_transaction()?;
-                match f(self).and_then(|result| self.settle().map(|()| result)) {
-                    Ok(result) => self.commit_transaction().map(|()| result),
-                    Err(error) => {
-                        self.drop_transaction();
-                        Err(error)
-                    }
-                }
+                Ok(StatementScope::Transaction)
             }
             Mode::Writing if atomic => {
                 // An import in progress may be filling a row group.
                 if self.states.is_loading_any() {
                     self.with_writer(|writer| writer.finish_loads())?;
                 }
-                f(self).inspect_err(|_| self.references = References::default())
+                Ok(StatementScope::Atomic)
             }
             Mode::Writing => {
                 self.with_writer(|writer| writer.finish_loads())?;
                 let savepoint = self.with_writer(|writer| Ok(writer.transaction.savepoint()?))?;
-                let schema = self.schema.clone();
-                let result = f(self)
-                    .and_then(|result| self.settle().map(|()| result))
-                    .and_then(|result| self.with_writer(|writer| writer.finish_loads()).map(|()| result));
-                match result {
-                    Ok(result) => {
-                        self.with_writer(|writer| Ok(writer.transaction.release(savepoint)?))?;
-                        Ok(result)
-                    }
-                    Err(error) => {
-                        self.states.clear();
-                        self.references = References::default();
-                        self.schema = schema;
-                        self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))?;
-                        Err(error)
-                    }
+                Ok(StatementScope::Savepoint(savepoint, self.schema.clone()))
+            }
+        }
+    }
+
+    /// Ends a statement that writes: settles and keeps what it has done, or undoes it.
+    #[inline(never)]
+    fn end_statement(&mut self, scope: StatementScope, succeeded: bool) -> Result<()> {
+        match scope {
+            StatementScope::Atomic => {
+                if !succeeded {
+                    self.references = References::default();
                 }
+                Ok(())
+            }
+            StatementScope::Transaction => {
+                let settled = if succeeded { self.settle() } else { Ok(()) };
+                if succeeded && settled.is_ok() {
+                    return self.commit_transaction();
+                }
+                self.drop_transaction();
+                settled
+            }
+            StatementScope::Savepoint(savepoint, schema) => {
+                let settled = if succeeded {
+                    self.settle().and_then(|()| self.with_writer(|writer| writer.finish_loads()))
+                } else {
+                    Ok(())
+                };
+                if succeeded && settled.is_ok() {
+                    return self.with_writer(|writer| Ok(writer.transaction.release(savepoint)?));
+                }
+                self.states.clear();
+                self.references = References::default();
+                self.schema = schema;
+                self.with_writer(|writer| Ok(writer.transaction.rollback_to(&savepoint)?))?;
+                settled
             }
         }
     }
 
     /// Carries out and checks what a statement's changes mean for rows that refer to them.
+    #[inline(never)]
     fn settle(&mut self) -> Result<()> {
         if self.references.is_empty() {
             return Ok(());

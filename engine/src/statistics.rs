@@ -91,6 +91,7 @@ fn has_moved(known: (u64, u64), now: (u64, u64)) -> bool {
     known.1 != now.1 || known.0.abs_diff(now.0) * 5 > known.0.max(50)
 }
 
+#[inline(never)]
 fn collect(read: &dyn Read, table: &Table) -> Result<TableStatistics> {
     let mut builder = TableStatisticsBuilder::new(table.row_layout.types().len());
     let groups = table::group_metas(read, table)?;
@@ -117,6 +118,7 @@ fn collect(read: &dyn Read, table: &Table) -> Result<TableStatistics> {
 }
 
 /// Statistics from the first rows and, for the key's first column, from both ends.
+#[inline(never)]
 fn sample(read: &dyn Read, table: &Table) -> Result<Vec<ColumnStatistics>> {
     let total = read.count(table.rows_tree())?;
     let mut columns: Vec<Sample> = table.row_layout.types().iter().map(|_| Sample::default()).collect();
@@ -152,6 +154,7 @@ struct Sample {
 }
 
 impl Sample {
+    #[inline(never)]
     fn add(&mut self, value: Value) {
         let text;
         let (hash, bytes) = match &value {

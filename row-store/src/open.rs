@@ -28,6 +28,7 @@ pub(crate) fn open(file: Box<dyn VfsFile>, options: StoreOptions, ephemeral: boo
 
 /// Whether a file is empty or a creation that a crash interrupted (REC-6): zeros, but
 /// for what may be a part of the first meta slot.
+#[inline(never)]
 fn is_unfinished_creation(file: &mut StoreFile) -> Result<bool> {
     let length = file.len()?;
     if length > u64::from(META_SLOTS + LOG_PAGES_MAX) * PAGE_BYTES as u64 {
@@ -56,6 +57,7 @@ fn is_unfinished_creation(file: &mut StoreFile) -> Result<bool> {
     Ok(true)
 }
 
+#[inline(never)]
 fn create(mut file: StoreFile, options: StoreOptions, ephemeral: bool) -> Result<State> {
     let log_pages = options.log_bytes.div_ceil(PAGE_BYTES as u32).clamp(LOG_PAGES_MIN, LOG_PAGES_MAX);
     let mut meta = Meta { log_pages, epoch: 1, next_tree: crate::directory::TREE_FIRST, ..Meta::default() };
@@ -117,6 +119,7 @@ fn assemble(
 }
 
 /// Reads the newest checkpoint and replays the log of its epoch.
+#[inline(never)]
 fn recover(mut file: StoreFile, meta: Meta, options: StoreOptions) -> Result<State> {
     let region = log::read_region(&mut file, meta.log_bytes())?;
     let scan = log::scan(&region, meta.epoch, meta.checksum, meta.commit_sequence)?;
@@ -144,6 +147,7 @@ fn recover(mut file: StoreFile, meta: Meta, options: StoreOptions) -> Result<Sta
 
 /// REC-4: applies the commits in order. Extents they wrote are in the file already, so
 /// their pages are set aside before any page of a tree is given out.
+#[inline(never)]
 fn replay(state: &mut State, region: &[u8], scan: &Scan) -> Result<()> {
     let mut extents = Extents::default();
     for (_, payload) in &scan.commits {
@@ -171,6 +175,7 @@ fn replay(state: &mut State, region: &[u8], scan: &Scan) -> Result<()> {
     Ok(())
 }
 
+#[inline(never)]
 fn apply(pager: &mut Pager, directory: &mut Directory, extents: &mut Extents, change: &Change<'_>) -> Result<()> {
     let damaged = |error: Error| match error {
         corrupt @ Error::Corrupt { .. } => corrupt,

@@ -148,6 +148,7 @@ impl Site<'_> {
     }
 }
 
+#[inline(never)]
 fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operator>> {
     let site = Site { scope, node, place };
     Ok(match node {

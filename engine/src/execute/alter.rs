@@ -12,6 +12,7 @@ use gingham_plan::{AlterTable, Alteration, CheckInfo, ColumnInfo, Expr, Generate
 use gingham_types::Value;
 use std::sync::Arc;
 
+#[inline(never)]
 pub(super) fn alter_table(connection: &mut Connection, alter: &AlterTable) -> Result<Rows> {
     let table = connection
         .write_schema()

@@ -13,6 +13,7 @@ use gingham_column_store::source::{Step, Tables};
 use gingham_plan::{SqlError, TableId};
 use std::sync::Arc;
 
+#[inline(never)]
 pub(super) fn cluster(connection: &mut Connection, table: Option<TableId>) -> Result<Rows> {
     let schema = connection.write_schema();
     let tables: Vec<Arc<Table>> = match table {

@@ -14,6 +14,7 @@ const READ_BYTES: usize = 256 << 10;
 
 /// Adds the rows of the file.
 #[cfg(not(target_arch = "wasm32"))]
+#[inline(never)]
 pub(super) fn from_file(connection: &mut Connection, copy: &CopyFrom) -> Result<Rows> {
     use std::io::Read;
     let failed = |error: &std::io::Error| {
@@ -40,6 +41,7 @@ pub(super) fn from_file(connection: &mut Connection, copy: &CopyFrom) -> Result<
 
 /// In the browser there are no files to name.
 #[cfg(target_arch = "wasm32")]
+#[inline(never)]
 pub(super) fn from_file(_: &mut Connection, copy: &CopyFrom) -> Result<Rows> {
     let _ = options(copy);
     Err(SqlError::unsupported("COPY from a file in the browser").hint("use db.import").into())

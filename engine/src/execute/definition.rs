@@ -30,6 +30,7 @@ fn done() -> Result<Rows> {
     Ok(Rows::changes_only(0))
 }
 
+#[inline(never)]
 pub(super) fn create_table(connection: &mut Connection, create: &CreateTable, parameters: &[Value]) -> Result<Rows> {
     let schema = connection.write_schema();
     if schema.table(&create.name).is_some() || schema.view(&create.name).is_some() {
@@ -136,6 +137,7 @@ fn check_unreferenced(connection: &Connection, names: &[String]) -> Result<()> {
     Ok(())
 }
 
+#[inline(never)]
 pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
     check_unreferenced(connection, names)?;
     let mut names: Vec<&String> = names.iter().collect();
@@ -163,6 +165,7 @@ pub(super) fn drop_tables(connection: &mut Connection, names: &[String], if_exis
     done()
 }
 
+#[inline(never)]
 pub(super) fn create_index(connection: &mut Connection, create: &CreateIndex) -> Result<Rows> {
     let schema = connection.write_schema();
     if schema.index(&create.name).is_some() {
@@ -237,6 +240,7 @@ pub(super) fn read_all(
     }
 }
 
+#[inline(never)]
 pub(super) fn drop_index(connection: &mut Connection, name: &str, if_exists: bool) -> Result<Rows> {
     let Some((table, position)) = connection.write_schema().index(name).map(|(t, p)| (Arc::clone(t), p)) else {
         return if if_exists { done() } else { Err(missing("index", "42704", name)) };
@@ -255,6 +259,7 @@ pub(super) fn drop_index(connection: &mut Connection, name: &str, if_exists: boo
     done()
 }
 
+#[inline(never)]
 pub(super) fn create_view(
     connection: &mut Connection,
     view: ViewInfo,
@@ -272,6 +277,7 @@ pub(super) fn create_view(
     done()
 }
 
+#[inline(never)]
 pub(super) fn drop_views(connection: &mut Connection, names: &[String], if_exists: bool) -> Result<Rows> {
     for name in names {
         if connection.write_schema().view(name).is_none() {

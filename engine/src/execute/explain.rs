@@ -10,6 +10,7 @@ use gingham_column_store::source::Step;
 use gingham_plan::{OutputColumn, Query, SqlError, Statement, explain};
 use gingham_types::{SqlType, Value};
 
+#[inline(never)]
 pub(super) fn explain(
     connection: &mut Connection,
     sql: &str,

@@ -47,6 +47,7 @@ fn returned(returning: &[(OutputColumn, Expr)], rows: &[Vec<Value>], runtime: &R
     Ok(Rows::batches(columns, batch, changes))
 }
 
+#[inline(never)]
 pub(super) fn insert(connection: &mut Connection, insert: &Insert, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, insert.table)?;
     let mut batches = query::collect(connection, &insert.source, parameters)?;
@@ -132,6 +133,7 @@ fn is_target(table: &Table, index: Option<usize>, target: &[usize]) -> bool {
     key.len() == target.len() && target.iter().all(|column| key.contains(column))
 }
 
+#[inline(never)]
 pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, update.table)?;
     let mut batches = query::collect(connection, &update.source, parameters)?;
@@ -169,6 +171,7 @@ pub(super) fn update(connection: &mut Connection, update: &Update, parameters: &
     returned(&update.returning, &new, &runtime, count)
 }
 
+#[inline(never)]
 pub(super) fn delete(connection: &mut Connection, delete: &Delete, parameters: &[Value]) -> Result<Rows> {
     let table = table_of(connection, delete.table)?;
     let mut batches = query::collect(connection, &delete.source, parameters)?;

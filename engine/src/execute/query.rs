@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 /// Runs a query. Outside a transaction its rows come as they are asked for, from the
 /// commit it started on; inside one they are all read before this returns.
+#[inline(never)]
 pub(crate) fn run(connection: &mut Connection, query: &Arc<Query>, parameters: &[Value]) -> Result<Rows> {
     let execution = start(connection, Arc::clone(query), parameters, false)?;
     let rows = Rows::execution(query.columns.clone(), execution);
@@ -41,6 +42,7 @@ pub(crate) fn run_prepared(
 }
 
 /// Sets a query up to run on the current transaction's state; `measured` times its operators.
+#[inline(never)]
 pub(super) fn start(
     connection: &mut Connection,
     query: impl Into<Arc<Query>>,

@@ -12,6 +12,7 @@ fn invalid(name: &str, value: &str, allowed: &str) -> SqlError {
     SqlError::new("22023", format!("'{value}' is not a value of {name}")).hint(format!("use one of {allowed}"))
 }
 
+#[inline(never)]
 pub(super) fn set(connection: &mut Connection, name: &str, value: &Value) -> Result<Rows> {
     let word = value.to_string().to_lowercase();
     match name {
@@ -36,6 +37,7 @@ pub(super) fn set(connection: &mut Connection, name: &str, value: &Value) -> Res
     Ok(Rows::changes_only(0))
 }
 
+#[inline(never)]
 pub(super) fn show(connection: &mut Connection, name: &str) -> Result<Rows> {
     let statistics = || connection.shared.store.statistics();
     let lines = match name {

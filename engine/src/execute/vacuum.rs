@@ -23,6 +23,7 @@ const PASSES_MAX: usize = 6;
 /// A file with this many free pages left among a hundred is compact.
 const FREE_PERCENT_MAX: u64 = 1;
 
+#[inline(never)]
 pub(super) fn vacuum(connection: &mut Connection) -> Result<Rows> {
     if connection.in_transaction() {
         return Err(SqlError::new("25001", "VACUUM cannot run inside a transaction").into());

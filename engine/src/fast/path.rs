@@ -38,6 +38,7 @@ pub(super) struct Wanted {
 }
 
 /// The best key for the conditions; `None` if no key covers them all.
+#[inline(never)]
 pub(super) fn find(table: &Table, conditions: &[Condition], wanted: Wanted) -> Option<Path> {
     let mut best: Option<(usize, Path)> = None;
     let primary: Vec<(usize, bool)> = table.record.primary_key.iter().map(|column| (*column, false)).collect();

@@ -185,6 +185,7 @@ fn row_table(schema: &Schema, name: &str) -> Option<Arc<Table>> {
     schema.table(name).filter(|t| t.record.storage != Storage::Column).cloned()
 }
 
+#[inline(never)]
 fn bind_select(select: Select, schema: &Schema, route: RouteSetting) -> Option<Program> {
     let table = row_table(schema, &select.table)?;
     // Forced onto row groups, only the planner knows the way.
@@ -218,6 +219,7 @@ fn bind_select(select: Select, schema: &Schema, route: RouteSetting) -> Option<P
     Some(Program::Scan { table, path, columns, limit })
 }
 
+#[inline(never)]
 fn bind_calls(table: Arc<Table>, calls: &[Call], conditions: &[Condition]) -> Option<Program> {
     if let [Call { function, column }] = calls {
         let Some(name) = column else {
@@ -246,12 +248,14 @@ fn bind_calls(table: Arc<Table>, calls: &[Call], conditions: &[Condition]) -> Op
 }
 
 /// A new table, if its name is free or may be taken: the planner words the refusal.
+#[inline(never)]
 fn bind_table(table: CreateTable, schema: &Schema) -> Option<Program> {
     let is_free = schema.table(&table.name).is_none() && schema.view(&table.name).is_none();
     (is_free || table.if_not_exists).then_some(Program::Define(Statement::CreateTable(table)))
 }
 
 /// An index over columns, if its name is free or may be taken.
+#[inline(never)]
 fn bind_index(index: NewIndex, schema: &Schema) -> Option<Program> {
     let NewIndex { name, table, columns, unique, if_not_exists } = index;
     let table = schema.table(&table).filter(|_| if_not_exists || schema.index(&name).is_none())?;
@@ -281,6 +285,7 @@ fn bind_key(table: &Table, conditions: &[Condition]) -> Option<Vec<Argument>> {
         .collect()
 }
 
+#[inline(never)]
 fn bind_insert(table: Arc<Table>, names: &[String], rows: Vec<Vec<Operand>>) -> Option<Program> {
     let columns = &table.record.columns;
     let mut sources: Vec<Option<usize>> = vec![None; columns.len()];

@@ -34,6 +34,7 @@ pub(crate) enum ProgramResult {
 }
 
 /// Runs a program that reads. What [`Program::weigh`] found of its way need not be found again.
+#[inline(never)]
 pub(crate) fn run(
     program: &Program,
     parameters: &[Value],
@@ -43,28 +44,7 @@ pub(crate) fn run(
 ) -> Result<ProgramResult> {
     let access = |path: &Path, table: &Table| found.map_or_else(|| path.access(table, parameters), Ok);
     match program {
-        Program::Get { table, key, columns, limit } => {
-            let wanted = limit.as_ref().map_or(Ok(1), |limit| row_limit(limit, parameters))?;
-            let Some(locator) = locator(table, key, parameters)? else { return Ok(ProgramResult::Batch(None)) };
-            if wanted == 0 {
-                return Ok(ProgramResult::Batch(None));
-            }
-            let types = table.row_layout.types();
-            let wanted_columns: Vec<(usize, SqlType)> = columns.iter().map(|c| (*c, types[*c])).collect();
-            let mut rows = RowBatch::new(&wanted_columns, false);
-            let mut result = Ok(());
-            view.read(|read| {
-                Ok(read.visit(table.rows_tree(), &locator, &mut |bytes| {
-                    result = table
-                        .row_layout
-                        .reader(bytes)
-                        .map_err(Into::into)
-                        .and_then(|reader| rows.push(&reader, &locator));
-                })?)
-            })?;
-            result?;
-            Ok(ProgramResult::Batch((rows.rows() > 0).then(|| rows.take())))
-        }
+        Program::Get { table, key, columns, limit } => get((table, key), columns, limit.as_ref(), parameters, view),
         Program::Scan { table, path, columns, limit } => {
             let limit = limit.as_ref().map(|limit| row_limit(limit, parameters)).transpose()?;
             let plan = scan_plan(shared, table, columns.clone(), limit);
@@ -76,19 +56,7 @@ pub(crate) fn run(
             let vector = Vector::new(Data::Int64(vec![rows as i64]));
             Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(vector)], 1))))
         }
-        Program::Extreme { table, path, column, .. } => {
-            let plan = scan_plan(shared, table, vec![*column], Some(1));
-            let mut source = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
-            loop {
-                match source.next()? {
-                    Step::Batch(batch) => return Ok(ProgramResult::Batch(Some(batch))),
-                    Step::Working => {}
-                    Step::Finished => break,
-                }
-            }
-            let null = Vector::constant(&Value::Null, table.row_layout.types()[*column], 1);
-            Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(null)], 1))))
-        }
+        Program::Extreme { table, path, column, .. } => extreme(shared, (table, path), *column, parameters, view),
         Program::Aggregate { table, path, aggregates } => {
             let columns = aggregates.iter().filter_map(aggregate::Aggregate::column).collect();
             let access = access(path, table)?;
@@ -97,6 +65,59 @@ pub(crate) fn run(
         }
         _ => Err(SqlError::internal("a program that writes was run as a query").into()),
     }
+}
+
+/// The row with a whole key.
+#[inline(never)]
+fn get(
+    (table, key): (&Table, &[Argument]),
+    columns: &[usize],
+    limit: Option<&Argument>,
+    parameters: &[Value],
+    view: &View,
+) -> Result<ProgramResult> {
+    let wanted = limit.map_or(Ok(1), |limit| row_limit(limit, parameters))?;
+    let Some(locator) = locator(table, key, parameters)? else { return Ok(ProgramResult::Batch(None)) };
+    if wanted == 0 {
+        return Ok(ProgramResult::Batch(None));
+    }
+    let types = table.row_layout.types();
+    let wanted_columns: Vec<(usize, SqlType)> = columns.iter().map(|c| (*c, types[*c])).collect();
+    let mut rows = RowBatch::new(&wanted_columns, false);
+    let mut result = Ok(());
+    view.read(|read| {
+        Ok(read.visit(table.rows_tree(), &locator, &mut |bytes| {
+            result = table
+                .row_layout
+                .reader(bytes)
+                .map_err(Into::into)
+                .and_then(|reader| rows.push(&reader, &locator));
+        })?)
+    })?;
+    result?;
+    Ok(ProgramResult::Batch((rows.rows() > 0).then(|| rows.take())))
+}
+
+/// `min` or `max` of a column: that of the first row along a path.
+#[inline(never)]
+fn extreme(
+    shared: &Arc<Shared>,
+    (table, path): (&Arc<Table>, &Path),
+    column: usize,
+    parameters: &[Value],
+    view: &View,
+) -> Result<ProgramResult> {
+    let plan = scan_plan(shared, table, vec![column], Some(1));
+    let mut source = RowScan::new(plan, view.clone(), path.access(table, parameters)?)?;
+    loop {
+        match source.next()? {
+            Step::Batch(batch) => return Ok(ProgramResult::Batch(Some(batch))),
+            Step::Working => {}
+            Step::Finished => break,
+        }
+    }
+    let null = Vector::constant(&Value::Null, table.row_layout.types()[column], 1);
+    Ok(ProgramResult::Batch(Some(Batch::new(vec![Arc::new(null)], 1))))
 }
 
 fn scan_plan(shared: &Arc<Shared>, table: &Arc<Table>, columns: Vec<usize>, limit: Option<u64>) -> RowScanPlan {
@@ -125,6 +146,7 @@ impl Program {
     /// Whether the program would read so many rows, through an index or for an aggregate,
     /// that a plan, which knows of the columnar copy, is better; and its way, where it had to
     /// be found to know.
+    #[inline(never)]
     pub(crate) fn weigh(&self, parameters: &[Value], view: &View) -> Result<(bool, Option<AccessRanges>)> {
         let (table, path, rows_per_row) = match self {
             Self::Scan { table, path, limit: None, .. } if path.index.is_some() => (table, path, ROWS_PER_FETCH),
@@ -181,61 +203,89 @@ impl Program {
     }
 
     /// Runs a program that writes; the number of rows changed.
+    #[inline(never)]
     pub(crate) fn write(&self, parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
         match self {
-            Self::Insert { table, rows } => {
-                let types = table.row_layout.types();
-                let mut values = Vec::with_capacity(types.len());
-                for row in rows {
-                    values.clear();
-                    for argument in row {
-                        values.push(match argument {
-                            Argument::Constant(value) => value.clone(),
-                            Argument::Parameter { position, ty } => assign_parameter(parameters, *position, *ty)?,
-                        });
-                    }
-                    if let Insertion::Conflict { index, .. } = writer.insert(table, &mut values)? {
-                        return Err(duplicate_key(table, index, &values).into());
-                    }
-                }
-                Ok(rows.len() as u64)
-            }
+            Self::Insert { table, rows } => insert(table, rows, parameters, writer),
             Self::Update { table, key, assignments, is_plain: true } => {
-                let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
-                let mut changes = Vec::with_capacity(assignments.len());
-                let exists = writer.rewrite(table, &locator, |old, new| {
-                    let row = table.row_layout.reader(old)?;
-                    for (column, value) in assignments {
-                        let value = new_value(value, |c| row.int(c), table.row_layout.types()[*column], parameters)?;
-                        refuse_null(table, *column, &value)?;
-                        changes.push((*column, value));
-                    }
-                    Ok(table.row_layout.patch(old, &changes, new)?)
-                })?;
-                Ok(u64::from(exists))
+                rewrite(table, key, assignments, parameters, writer)
             }
-            Self::Update { table, key, assignments, .. } => {
-                let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
-                let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
-                let mut new = old.clone();
-                for (column, value) in assignments {
-                    let ty = table.row_layout.types()[*column];
-                    new[*column] = new_value(value, |c| int(&old[c]), ty, parameters)?;
-                }
-                writer.update(table, &mut [(locator, old, new)])?;
-                Ok(1)
-            }
+            Self::Update { table, key, assignments, .. } => update(table, key, assignments, parameters, writer),
             Self::UpdateAll { table, path, assignments } => update_all(table, path, assignments, parameters, writer),
-            Self::Delete { table, key } => {
-                let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
-                let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
-                writer.delete(table, &locator, &old)?;
-                Ok(1)
-            }
+            Self::Delete { table, key } => delete(table, key, parameters, writer),
             Self::DeleteAll { table, path } => delete_all(table, path, parameters, writer),
             _ => Ok(0),
         }
     }
+}
+
+#[inline(never)]
+fn insert(table: &Table, rows: &[Vec<Argument>], parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
+    let mut values = Vec::with_capacity(table.row_layout.types().len());
+    for row in rows {
+        values.clear();
+        for argument in row {
+            values.push(match argument {
+                Argument::Constant(value) => value.clone(),
+                Argument::Parameter { position, ty } => assign_parameter(parameters, *position, *ty)?,
+            });
+        }
+        if let Insertion::Conflict { index, .. } = writer.insert(table, &mut values)? {
+            return Err(duplicate_key(table, index, &values).into());
+        }
+    }
+    Ok(rows.len() as u64)
+}
+
+/// Changes a row where it lies.
+#[inline(never)]
+fn rewrite(
+    table: &Table,
+    key: &[Argument],
+    assignments: &[(usize, NewValue)],
+    parameters: &[Value],
+    writer: &mut Writer<'_>,
+) -> Result<u64> {
+    let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
+    let mut changes = Vec::with_capacity(assignments.len());
+    let exists = writer.rewrite(table, &locator, |old, new| {
+        let row = table.row_layout.reader(old)?;
+        for (column, value) in assignments {
+            let value = new_value(value, |c| row.int(c), table.row_layout.types()[*column], parameters)?;
+            refuse_null(table, *column, &value)?;
+            changes.push((*column, value));
+        }
+        Ok(table.row_layout.patch(old, &changes, new)?)
+    })?;
+    Ok(u64::from(exists))
+}
+
+/// Changes a row and whatever depends on it.
+#[inline(never)]
+fn update(
+    table: &Table,
+    key: &[Argument],
+    assignments: &[(usize, NewValue)],
+    parameters: &[Value],
+    writer: &mut Writer<'_>,
+) -> Result<u64> {
+    let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
+    let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
+    let mut new = old.clone();
+    for (column, value) in assignments {
+        let ty = table.row_layout.types()[*column];
+        new[*column] = new_value(value, |c| int(&old[c]), ty, parameters)?;
+    }
+    writer.update(table, &mut [(locator, old, new)])?;
+    Ok(1)
+}
+
+#[inline(never)]
+fn delete(table: &Table, key: &[Argument], parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
+    let Some(locator) = locator(table, key, parameters)? else { return Ok(0) };
+    let Some(old) = writer.read_row(table, &locator)? else { return Ok(0) };
+    writer.delete(table, &locator, &old)?;
+    Ok(1)
 }
 
 /// Whether a row is all that a change of it touches.
@@ -258,6 +308,7 @@ pub(super) fn row_at(
 
 /// Deletes the rows along a path, some at a time: a cursor that is open while pages
 /// change would make them be copied.
+#[inline(never)]
 fn delete_all(table: &Table, path: &Path, parameters: &[Value], writer: &mut Writer<'_>) -> Result<u64> {
     let access = path.access(table, parameters)?;
     let mut deleted = 0;

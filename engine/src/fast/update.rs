@@ -23,6 +23,7 @@ trait Visit {
 }
 
 /// Changes the rows along a path, each once.
+#[inline(never)]
 pub(super) fn update_all(
     table: &Arc<Table>,
     path: &Path,

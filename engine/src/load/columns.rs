@@ -1,6 +1,7 @@
 //! Fields on their way to typed columns: read as they come, so that nothing but values is
 //! kept of them.
 
+use super::csv::Field;
 use super::{at, not_text, text};
 use crate::error::Result;
 use crate::execute::refuse_value;
@@ -101,29 +102,32 @@ impl Column {
 
     /// Adds a field written in its plainest form; whether it was.
     #[inline]
-    fn push_plain(&mut self, field: &[u8]) -> bool {
+    fn push_plain(&mut self, field: Field<'_>) -> bool {
+        let bytes = field.text();
         match (&mut self.values, self.ty) {
-            (Values::Bytes(values), SqlType::Text) => return values.push(field).is_some(),
+            (Values::Bytes(values), SqlType::Text) => {
+                return values.push_front_of(field.rest, field.length).is_some();
+            }
             (Values::Narrow(values), SqlType::Date) => {
-                if let Some(value) = text::date(field) {
+                if let Some(value) = text::date(bytes) {
                     values.push(value);
                     return true;
                 }
             }
             (Values::Narrow(values), _) => {
-                if let Some(value) = text::integer(field).and_then(|value| i32::try_from(value).ok()) {
+                if let Some(value) = text::integer(bytes).and_then(|value| i32::try_from(value).ok()) {
                     values.push(value);
                     return true;
                 }
             }
             (Values::Integers(values), SqlType::Decimal { scale, .. }) => {
-                if let Some(value) = text::decimal(field, scale, self.decimal_limit) {
+                if let Some(value) = text::decimal(bytes, scale, self.decimal_limit) {
                     values.push(value);
                     return true;
                 }
             }
             (Values::Integers(values), SqlType::BigInt) => {
-                if let Some(value) = text::integer(field) {
+                if let Some(value) = text::integer(bytes) {
                     values.push(value);
                     return true;
                 }
@@ -243,22 +247,26 @@ impl Columns {
         self.rows >= BATCH_ROWS || self.bytes >= BATCH_BYTES
     }
 
-    /// Adds the next field of column number `index`; `None` is NULL. `is_ascii` promises that it is.
+    /// Adds NULL to column number `index`.
+    pub(super) fn push_null(&mut self, index: usize, place: (u64, u64)) -> Result<()> {
+        self.list[index].push_null().map_err(|error| at(error, place.0, place.1))
+    }
+
+    /// Adds the next field of column number `index`.
     #[inline]
-    pub(super) fn push(&mut self, index: usize, field: Option<&[u8]>, is_ascii: bool, place: (u64, u64)) -> Result<()> {
+    pub(super) fn push(&mut self, index: usize, field: Field<'_>) -> Result<()> {
         let to = &mut self.list[index];
-        let Some(field) = field else { return to.push_null().map_err(|error| at(error, place.0, place.1)) };
-        self.bytes += field.len();
+        self.bytes += field.length;
         if let Some(validity) = &mut to.validity {
             validity.push(true);
         }
         // A value of another type in its plainest form is ASCII.
-        let is_text = is_ascii || to.ty != SqlType::Text || std::str::from_utf8(field).is_ok();
+        let is_text = field.is_ascii || to.ty != SqlType::Text || std::str::from_utf8(field.text()).is_ok();
         if is_text && to.push_plain(field) {
             return Ok(());
         }
-        let field = std::str::from_utf8(field).map_err(|_| not_text(place.0, place.1))?;
-        to.push_text(field).map_err(|error| at(error, place.0, place.1))
+        let text = std::str::from_utf8(field.text()).map_err(|_| not_text(field.place.0, field.place.1))?;
+        to.push_text(text).map_err(|error| at(error, field.place.0, field.place.1))
     }
 
     pub(super) const fn end_row(&mut self) {

@@ -14,12 +14,21 @@ const FIELD_BYTES_MAX: usize = 256 << 20;
 /// A field's text without its quotes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Field<'a> {
-    pub(super) text: &'a [u8],
+    /// The field and, where it stands in the text as it is, what follows it.
+    pub(super) rest: &'a [u8],
+    /// How much of that is the field.
+    pub(super) length: usize,
     pub(super) quoted: bool,
     /// Whether the text is known to be ASCII.
     pub(super) is_ascii: bool,
     /// Where it begins, as [`Sink`] counts.
     pub(super) place: (u64, u64),
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn text(&self) -> &'a [u8] {
+        &self.rest[..self.length]
+    }
 }
 
 /// Who is told what the parser finds. Places are line and column (in bytes), both from 1.
@@ -97,19 +106,18 @@ impl Parser {
     fn plain_fields(&mut self, bytes: &[u8], is_ascii: bool, sink: &mut impl Sink) -> Result<usize> {
         let delimiter = self.delimiter;
         let mut at = 0;
-        while let Some(first) = bytes.get(at) {
-            let skips = self.state == State::LineStart && matches!(first, b'\n' | b'\r');
-            let rest = &bytes[at..];
-            let length = text::find(rest, [delimiter, b'\n', b'\r']);
-            if *first == b'"' || skips || length == rest.len() {
+        for place in text::Places::new(bytes, [delimiter, b'\n', b'\r']) {
+            let (rest, end) = (&bytes[at..], bytes[place]);
+            let length = place - at;
+            let skips = length == 0 && self.state == State::LineStart && end != delimiter;
+            if skips || rest[0] == b'"' {
                 break;
             }
             let (line, column) = (self.line, self.column);
-            sink.field(Field { text: &rest[..length], quoted: false, is_ascii, place: (line, column) })?;
-            at += length + 1;
+            sink.field(Field { rest, length, quoted: false, is_ascii, place: (line, column) })?;
+            at = place + 1;
             self.after_return = false;
             self.column += length as u64 + 1;
-            let end = rest[length];
             if end == delimiter {
                 self.state = State::FieldStart;
             } else {
@@ -198,7 +206,8 @@ impl Parser {
             self.start = here;
         }
         let is_ascii = self.field.is_ascii();
-        sink.field(Field { text: &self.field, quoted: self.quoted, is_ascii, place: self.start })?;
+        let (rest, length) = (&self.field[..], self.field.len());
+        sink.field(Field { rest, length, quoted: self.quoted, is_ascii, place: self.start })?;
         self.field.clear();
         self.quoted = false;
         Ok(())
@@ -235,8 +244,8 @@ mod tests {
 
     impl Sink for Records {
         fn field(&mut self, field: Field<'_>) -> Result<()> {
-            assert!(!field.is_ascii || field.text.is_ascii());
-            let text = String::from_utf8_lossy(field.text).replace('\n', "␤");
+            assert!(!field.is_ascii || field.text().is_ascii());
+            let text = String::from_utf8_lossy(field.text()).replace('\n', "␤");
             self.fields.push(if field.quoted { format!("[{text}]") } else { text });
             Ok(())
         }

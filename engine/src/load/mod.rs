@@ -175,7 +175,7 @@ impl CsvImport {
 
     /// A name in the header has been read.
     fn name(&mut self, field: Field<'_>) -> Result<()> {
-        let name = std::str::from_utf8(field.text).map_err(|_| not_text(field.place.0, field.place.1))?;
+        let name = std::str::from_utf8(field.text()).map_err(|_| not_text(field.place.0, field.place.1))?;
         self.names.push(name.trim().to_owned());
         Ok(())
     }
@@ -222,8 +222,11 @@ impl Sink for Filling<'_> {
             let message = format!("the record has more than {} fields", columns.count());
             return Err(at(SqlError::new("22P04", message), field.place.0, field.place.1));
         }
-        let is_null = !field.quoted && field.text == import.null.as_bytes();
-        columns.push(import.fields, (!is_null).then_some(field.text), field.is_ascii, field.place)?;
+        if !field.quoted && field.text() == import.null.as_bytes() {
+            columns.push_null(import.fields, field.place)?;
+        } else {
+            columns.push(import.fields, field)?;
+        }
         import.fields += 1;
         Ok(())
     }

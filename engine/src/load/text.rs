@@ -9,61 +9,93 @@ const DIGITS_MAX: usize = 18;
 /// Bytes of a date.
 const DATE_BYTES: usize = 10;
 
+/// Eight times the digit 0.
+const ZEROS: u64 = u64::from_le_bytes([b'0'; 8]);
+
 /// The position of the first byte that is one of three; the length if there is none.
-///
-/// A word at a time: fields are short, and a call into a longer search would cost more than it saves.
-#[inline]
 pub(super) fn find(bytes: &[u8], wanted: [u8; 3]) -> usize {
-    let (words, tail) = bytes.as_chunks::<{ word::BYTES }>();
-    let patterns = word::patterns(wanted);
-    for (index, bytes) in words.iter().enumerate() {
-        if let Some(at) = word::find(*bytes, &patterns) {
-            return index * word::BYTES + at;
+    Places::new(bytes, wanted).next().unwrap_or(bytes.len())
+}
+
+/// The positions of all bytes that are one of three, in order.
+///
+/// A block is looked through at once: fields are short, and a search for each would cost more
+/// than the bytes do.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    bytes: &'a [u8],
+    wanted: [u8; 3],
+    /// Where the next block begins.
+    next: usize,
+    /// A bit for each position in the block before it that has not been given yet.
+    found: u64,
+}
+
+const BLOCK_BYTES: usize = u64::BITS as usize;
+
+impl<'a> Places<'a> {
+    pub(super) const fn new(bytes: &'a [u8], wanted: [u8; 3]) -> Self {
+        Self { bytes, wanted, next: 0, found: 0 }
+    }
+}
+
+impl Iterator for Places<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.found == 0 {
+            let rest = self.bytes.get(self.next..).filter(|rest| !rest.is_empty())?;
+            self.found = match rest.first_chunk::<BLOCK_BYTES>() {
+                Some(block) => block::find(block, self.wanted),
+                None => rest.iter().rev().fold(0, |found, byte| found << 1 | u64::from(self.wanted.contains(byte))),
+            };
+            self.next += BLOCK_BYTES;
         }
+        let at = self.next - BLOCK_BYTES + self.found.trailing_zeros() as usize;
+        self.found &= self.found - 1;
+        Some(at)
     }
-    let rest = tail.iter().position(|byte| wanted.contains(byte)).unwrap_or(tail.len());
-    words.len() * word::BYTES + rest
 }
 
-/// Sixteen bytes in a vector register.
+/// Sixteen bytes at a time, in vector registers.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod word {
-    use core::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_splat, u64x2, v128, v128_or};
-
-    pub(super) const BYTES: usize = 16;
-
-    #[inline]
-    pub(super) fn patterns(wanted: [u8; 3]) -> [v128; 3] {
-        wanted.map(|byte| u8x16_splat(byte))
-    }
+mod block {
+    use super::BLOCK_BYTES;
+    use core::arch::wasm32::{u8x16_bitmask, u8x16_eq, u8x16_splat, u64x2, v128_or};
 
     #[inline]
-    pub(super) fn find(bytes: [u8; BYTES], [a, b, c]: &[v128; 3]) -> Option<usize> {
-        let both = u128::from_le_bytes(bytes);
-        let word = u64x2(both as u64, (both >> 64) as u64);
-        let found = v128_or(v128_or(u8x16_eq(word, *a), u8x16_eq(word, *b)), u8x16_eq(word, *c));
-        let mask = u8x16_bitmask(found);
-        (mask != 0).then(|| mask.trailing_zeros() as usize)
+    pub(super) fn find(block: &[u8; BLOCK_BYTES], wanted: [u8; 3]) -> u64 {
+        let [a, b, c] = wanted.map(|byte| u8x16_splat(byte));
+        let (words, _) = block.as_chunks::<16>();
+        words.iter().rev().fold(0, |found, bytes| {
+            let both = u128::from_le_bytes(*bytes);
+            let word = u64x2(both as u64, (both >> 64) as u64);
+            let mask = u8x16_bitmask(v128_or(v128_or(u8x16_eq(word, a), u8x16_eq(word, b)), u8x16_eq(word, c)));
+            found << 16 | u64::from(mask)
+        })
     }
 }
 
-/// Eight bytes in a general register.
+/// Eight bytes at a time, in general registers.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-mod word {
-    pub(super) const BYTES: usize = 8;
-
-    pub(super) fn patterns(wanted: [u8; 3]) -> [u64; 3] {
-        wanted.map(|byte| u64::from_le_bytes([byte; BYTES]))
-    }
+mod block {
+    use super::BLOCK_BYTES;
 
     #[inline]
-    pub(super) fn find(bytes: [u8; BYTES], [a, b, c]: &[u64; 3]) -> Option<usize> {
+    pub(super) fn find(block: &[u8; BLOCK_BYTES], wanted: [u8; 3]) -> u64 {
         const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+        // Brings the lowest bits of eight bytes together in the highest byte.
+        const GATHER: u64 = 0x0102_0408_1020_4080;
+        let [a, b, c] = wanted.map(|byte| u64::from_le_bytes([byte; 8]));
         // The high bit of each byte that is 0, exactly: no carry leaves a byte.
         let zeros = |word: u64| !(((word & LOW) + LOW) | word | LOW);
-        let word = u64::from_le_bytes(bytes);
-        let found = zeros(word ^ a) | zeros(word ^ b) | zeros(word ^ c);
-        (found != 0).then(|| found.trailing_zeros() as usize / 8)
+        let (words, _) = block.as_chunks::<8>();
+        words.iter().rev().fold(0, |found, bytes| {
+            let word = u64::from_le_bytes(*bytes);
+            let high = zeros(word ^ a) | zeros(word ^ b) | zeros(word ^ c);
+            found << 8 | (high >> 7).wrapping_mul(GATHER) >> 56
+        })
     }
 }
 
@@ -76,13 +108,54 @@ fn signed(text: &[u8]) -> (bool, &[u8]) {
     }
 }
 
+/// Eight digits, the first in the lowest byte, as numbers below 10 each; `None` if one is no digit.
+#[inline]
+fn checked(digits: u64) -> Option<u64> {
+    // Sets the high bit of each byte above 9; one that carries has its own set.
+    let above = digits | digits.wrapping_add(0x7676_7676_7676_7676);
+    (above & 0x8080_8080_8080_8080 == 0).then_some(digits)
+}
+
+/// Each two of eight digits as a number, in the lower byte of 16 bits.
+#[inline]
+const fn pairs(digits: u64) -> u64 {
+    (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff
+}
+
+/// The number of at most eight digits, all at once.
+#[inline]
+fn short_number(text: &[u8]) -> Option<i64> {
+    let (Some(first), Some(last)) = (text.first(), text.last()) else { return Some(0) };
+    let unused = u64::BITS - 8 * text.len() as u32;
+    // The digits end with the word; a byte that two of the parts have is the same in both.
+    let word = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) << unused | u64::from(u32::from_le_bytes(*last)) << 32
+        }
+        _ => {
+            let middle = text.len() / 2;
+            u64::from(*first) << unused
+                | u64::from(text[middle]) << (unused + 8 * middle as u32)
+                | u64::from(*last) << 56
+        }
+    };
+    let pairs = pairs(checked(word ^ ZEROS << unused)?);
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some(((fours * 10_000 + (fours >> 32)) & 0xffff_ffff) as i64)
+}
+
 /// The number of at most [`DIGITS_MAX`] digits; `None` for any other byte.
 #[inline]
-fn digits(text: &[u8], before: i64) -> Option<i64> {
-    text.iter().try_fold(before, |number, byte| {
-        let digit = byte.wrapping_sub(b'0');
-        (digit <= 9).then(|| number * 10 + i64::from(digit))
-    })
+fn number(text: &[u8]) -> Option<i64> {
+    match text.len().checked_sub(8) {
+        None | Some(0) => short_number(text),
+        Some(high) => long_number(text, high),
+    }
+}
+
+fn long_number(text: &[u8], high: usize) -> Option<i64> {
+    let (high, low) = text.split_at(high);
+    Some(number(high)? * 100_000_000 + short_number(low)?)
 }
 
 /// `[-]digits`, up to 18 of them.
@@ -92,7 +165,7 @@ pub(super) fn integer(text: &[u8]) -> Option<i64> {
     if rest.is_empty() || rest.len() > DIGITS_MAX {
         return None;
     }
-    let number = digits(rest, 0)?;
+    let number = number(rest)?;
     Some(if negative { -number } else { number })
 }
 
@@ -104,42 +177,41 @@ pub(super) fn decimal(text: &[u8], scale: u8, limit: i64) -> Option<i64> {
     if rest.len() > DIGITS_MAX {
         return None;
     }
-    let (mut number, mut point) = (0, None);
-    for (index, byte) in rest.iter().enumerate() {
-        let digit = byte.wrapping_sub(b'0');
-        if digit <= 9 {
-            number = number * 10 + i64::from(digit);
-        } else if *byte == b'.' && point.is_none() {
-            point = Some(index);
-        } else {
-            return None;
-        }
-    }
-    let (whole, fraction) = point.map_or((rest.len(), 0), |point| (point, rest.len() - point - 1));
-    let scale = scale as usize;
-    if whole == 0 || fraction > scale || whole + scale > DIGITS_MAX {
+    let scale = usize::from(scale);
+    // Most have all digits that their scale has.
+    let usual = rest.len().wrapping_sub(scale + 1);
+    let point = match rest.get(usual) {
+        Some(b'.') => usual,
+        _ => rest.iter().position(|byte| *byte == b'.').unwrap_or(rest.len()),
+    };
+    let (whole, fraction) = (&rest[..point], rest.get(point + 1..).unwrap_or_default());
+    if whole.is_empty() || fraction.len() > scale || whole.len() + scale > DIGITS_MAX {
         return None;
     }
-    for _ in fraction..scale {
-        number *= 10;
-    }
+    let number = number(whole)? * POWERS_OF_TEN[scale] + number(fraction)? * POWERS_OF_TEN[scale - fraction.len()];
     (number < limit).then_some(if negative { -number } else { number })
 }
+
+/// Up to 10 to the power of [`DIGITS_MAX`].
+const POWERS_OF_TEN: [i64; DIGITS_MAX + 1] = {
+    let mut powers = [1; DIGITS_MAX + 1];
+    let mut at = 1;
+    while at < powers.len() {
+        powers[at] = powers[at - 1] * 10;
+        at += 1;
+    }
+    powers
+};
 
 /// `YYYY-MM-DD`; days of a month past the 28th are left to others.
 #[inline]
 pub(super) fn date(text: &[u8]) -> Option<i32> {
     let text: &[u8; DATE_BYTES] = text.try_into().ok()?;
-    let [a, b, c, d, b'-', e, f, b'-', g, h] =
-        text.map(|byte| if byte == b'-' { byte } else { byte.wrapping_sub(b'0') })
-    else {
-        return None;
-    };
-    let greatest = a.max(b).max(c).max(d).max(e).max(f).max(g).max(h);
-    let pair = |tens: u8, ones: u8| u32::from(tens) * 10 + u32::from(ones);
-    let (year, month, day) = (i64::from(pair(a, b) * 100 + pair(c, d)), pair(e, f), pair(g, h));
-    // A sign is greater than a digit.
-    if greatest > 9 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    let [a, b, c, d, b'-', e, f, b'-', g, h] = *text else { return None };
+    let pairs = pairs(checked(u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ ZEROS)?);
+    let pair = |at: u32| (pairs >> (16 * at)) as u32 & 0xff;
+    let (year, month, day) = (i64::from(pair(0) * 100 + pair(1)), pair(2), pair(3));
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
     if day > 28 { last_days(year, month, day) } else { Some(days(year, month, day)) }
@@ -163,7 +235,7 @@ mod tests {
 
     #[test]
     fn the_first_of_three_bytes_is_found_anywhere() {
-        for length in 0..40 {
+        for length in 0..150 {
             let plain = vec![0x80u8 | b','; length];
             assert_eq!(find(&plain, *b",\n\r"), length);
             for at in 0..length {
@@ -172,6 +244,9 @@ mod tests {
                     bytes[at] = byte;
                     bytes[length - 1] = if at == length - 1 { byte } else { b'\n' };
                     assert_eq!(find(&bytes, *b",\n\r"), at, "{bytes:?}");
+                    let all: Vec<usize> = Places::new(&bytes, *b",\n\r").collect();
+                    let expected = if at == length - 1 { vec![at] } else { vec![at, length - 1] };
+                    assert_eq!(all, expected, "{bytes:?}");
                 }
             }
         }

@@ -57,7 +57,19 @@ impl References {
     }
 
     /// Refuses or notes a row whose parent is not there. `old` is the row before a change.
+    #[inline]
     pub(super) fn check(
+        &mut self,
+        read: &impl Read,
+        table: &Table,
+        old: Option<&[Value]>,
+        new: &[Value],
+    ) -> Result<()> {
+        if table.parents.is_empty() { Ok(()) } else { self.check_parents(read, table, old, new) }
+    }
+
+    #[inline(never)]
+    fn check_parents(
         &mut self,
         read: &impl Read,
         table: &Table,

@@ -138,6 +138,7 @@ impl Log {
 }
 
 /// Reads the whole region.
+#[inline(never)]
 pub(crate) fn read_region(file: &mut StoreFile, bytes: u64) -> Result<Vec<u8>> {
     let mut region = vec![0; usize::try_from(bytes).map_err(|_| Error::TooLarge("log"))?];
     file.read_at(u64::from(LOG_FIRST_PAGE) * PAGE_BYTES as u64, &mut region)?;

@@ -14,26 +14,34 @@ const YEAR_MAX: i64 = 999_999;
 /// Days since 1970-01-01 of a civil date. `month` is 1 to 12.
 pub const fn days_from_civil(year: i64, month: u32, day: u32) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let year_of_era = y.rem_euclid(400);
-    let month_from_march = (month as i64 + 9) % 12;
-    let day_of_year = (153 * month_from_march + 2) / 5 + day as i64 - 1;
+    let (era, year_of_era) = divide(y, 400);
+    let month_from_march = (month + 9) % 12;
+    let day_of_year = (153 * month_from_march + 2) / 5 + day - 1;
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
+    era * 146_097 + day_of_era as i64 - 719_468
 }
 
 /// `(year, month, day)` of a day number.
 pub const fn civil_from_days(days: i64) -> (i64, u32, u32) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let day_of_era = z.rem_euclid(146_097);
+    let (era, day_of_era) = divide(days + 719_468, 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = (day_of_year - (153 * month_from_march + 2) / 5 + 1) as u32;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 } as u32;
-    let year = year_of_era + era * 400 + (month <= 2) as i64;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era as i64 + era * 400 + (month <= 2) as i64;
     (year, month, day)
+}
+
+/// Quotient, rounded down, and remainder. WebAssembly divides 32 bits by a constant with a
+/// multiplication, and 64 bits with a division.
+const fn divide(number: i64, by: u32) -> (i64, u32) {
+    if number >= 0 && number <= u32::MAX as i64 {
+        let number = number as u32;
+        ((number / by) as i64, number % by)
+    } else {
+        (number.div_euclid(by as i64), number.rem_euclid(by as i64) as u32)
+    }
 }
 
 const fn days_in_month(year: i64, month: u32) -> u32 {

@@ -15,7 +15,9 @@ use wasm_bindgen_cli_support::Bindgen;
 const FLAGS: [&str; 2] = ["-Ctarget-feature=+simd128,+bulk-memory", "--cfg=getrandom_backend=\"wasm_js\""];
 
 /// What the flags above and the compiler's own target let the optimizer use, and the optimizations.
-const OPTIMIZER: [&str; 11] = [
+/// A function is not made part of its only caller but for the smallest: a browser compiles and
+/// optimizes whole functions, so that a loop in a large one is slow for longer.
+const OPTIMIZER: [&str; 13] = [
     "--enable-simd",
     "--enable-bulk-memory",
     "--enable-bulk-memory-opt",
@@ -25,6 +27,8 @@ const OPTIMIZER: [&str; 11] = [
     "--enable-reference-types",
     "--enable-multivalue",
     "--low-memory-unused",
+    "--one-caller-inline-max-function-size",
+    "100",
     "-O3",
     "-O3",
 ];
