@@ -176,7 +176,6 @@ impl GroupTable {
 
     /// Makes sure that the batch's keys are within the layout, and that an array still
     /// pays, or begins to.
-    #[inline(never)]
     fn prepare(&mut self, batch: &KeyWords) {
         let bounds: Vec<Bounds> =
             batch.words.iter().zip(&batch.valid).map(|(words, valid)| Bounds::of(words, valid.as_deref())).collect();
@@ -212,7 +211,6 @@ impl GroupTable {
     }
 
     /// Moves all groups to a new layout, or to wide keys without one.
-    #[inline(never)]
     fn adopt(&mut self, layout: Option<Layout>, batch: &KeyWords) {
         let old = self.all_words();
         let room = self.groups + batch.rows;
@@ -305,7 +303,6 @@ fn ascends(last: Option<&i64>, batch: &KeyWords) -> bool {
     last.is_none_or(|last| last <= first) && words.windows(2).fold(true, |all, pair| all & (pair[0] <= pair[1]))
 }
 
-#[inline(never)]
 fn assign_ascending(words: &[i64], keys: &mut Vec<i64>) -> Vec<u32> {
     let mut last = keys.last().copied();
     let number = |word: &i64| {
@@ -318,7 +315,6 @@ fn assign_ascending(words: &[i64], keys: &mut Vec<i64>) -> Vec<u32> {
     words.iter().map(number).collect()
 }
 
-#[inline(never)]
 fn assign_direct(packed: &[u64], table: &mut [u32], keys: &mut Vec<u64>) -> Vec<u32> {
     let mut missing = 0u32;
     // Groups are numbered from 0 and stored plus one: a key not seen before wraps to
@@ -346,7 +342,6 @@ fn assign_direct(packed: &[u64], table: &mut [u32], keys: &mut Vec<u64>) -> Vec<
     numbers
 }
 
-#[inline(never)]
 fn assign_packed(packed: &[u64], table: &mut SlotTable, keys: &mut Vec<u64>) -> Vec<u32> {
     table.reserve(packed.len());
     let hashes: Vec<u32> = packed.iter().map(|key| hash_word(*key)).collect();
@@ -374,7 +369,6 @@ fn assign_packed(packed: &[u64], table: &mut SlotTable, keys: &mut Vec<u64>) -> 
     numbers
 }
 
-#[inline(never)]
 fn assign_wide(rows: &[u64], stride: usize, table: &mut SlotTable, keys: &mut Vec<u64>) -> Vec<u32> {
     let count = rows.len() / stride;
     table.reserve(count);

@@ -148,7 +148,6 @@ impl Site<'_> {
     }
 }
 
-#[inline(never)]
 fn build(scope: &Rc<Scope>, place: &Place, node: &Node) -> Result<Box<dyn Operator>> {
     let site = Site { scope, node, place };
     Ok(match node {

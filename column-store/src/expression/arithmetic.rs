@@ -14,7 +14,6 @@ use gingham_plan::BinaryOp;
 use gingham_types::{SqlType, Value};
 
 /// `left op right` for operands that are not constant NULLs.
-#[inline(never)]
 pub(crate) fn arithmetic(
     op: BinaryOp,
     (left, left_type): (&Operand, SqlType),
@@ -272,7 +271,6 @@ fn intervals(operand: &Operand) -> Result<Side<'_, gingham_types::Interval>> {
 }
 
 /// `-operand`.
-#[inline(never)]
 pub(crate) fn negate(operand: &Operand, ty: SqlType, rows: usize) -> Result<Operand> {
     let Operand::Column(vector) = operand else {
         return Err(error::internal("a constant that was not folded"));

@@ -28,7 +28,6 @@ pub(super) fn infallible(from: SqlType, to: SqlType) -> bool {
 }
 
 /// `CAST(operand AS to)`, or TRY_CAST.
-#[inline(never)]
 pub(super) fn cast_operand(
     operand: Operand,
     from: SqlType,

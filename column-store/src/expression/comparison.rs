@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 /// `left op right`, both of type `ty`. For IS [NOT] DISTINCT FROM too; constant NULLs
 /// occur only there.
-#[inline(never)]
 pub(crate) fn compare(
     op: BinaryOp,
     left: &Operand,

@@ -14,7 +14,6 @@ use std::sync::Arc;
 
 /// `left AND right` or `left OR right`: the right side over the rows that the left side
 /// does not decide, or over all where that cannot fail and most are undecided.
-#[inline(never)]
 pub(crate) fn connective(and: bool, left: &Program, right: &Program, frame: &Frame<'_>) -> Result<Operand> {
     let rows = frame.len();
     let first = left.evaluate(frame)?;
@@ -43,7 +42,6 @@ pub(crate) fn connective(and: bool, left: &Program, right: &Program, frame: &Fra
 
 /// CASE: each condition over the rows that no former one took, each result over the
 /// rows that its condition took.
-#[inline(never)]
 pub(crate) fn case(
     branches: &[(Program, Program)],
     otherwise: Option<&Program>,
@@ -95,7 +93,6 @@ pub(crate) fn case(
 }
 
 /// COALESCE: each argument over the rows for which all before were NULL.
-#[inline(never)]
 pub(crate) fn coalesce(list: &[Program], ty: SqlType, frame: &Frame<'_>) -> Result<Operand> {
     let rows = frame.len();
     let mut left: Vec<u32> = (0..rows as u32).collect();

@@ -11,7 +11,6 @@ use gingham_types::{SqlType, Value};
 use std::sync::Arc;
 
 /// EXTRACT.
-#[inline(never)]
 pub(super) fn extract(operand: &Operand, field: DateField) -> Result<Operand> {
     let vector = match operand {
         Operand::Constant(Value::Null) => return Ok(Operand::Constant(Value::Null)),
@@ -30,7 +29,6 @@ pub(super) fn extract(operand: &Operand, field: DateField) -> Result<Operand> {
 }
 
 /// `function(arguments)` of any kind.
-#[inline(never)]
 pub(super) fn call(
     function: Function,
     arguments: &[Operand],

@@ -133,7 +133,6 @@ impl Items {
 }
 
 /// `operand [NOT] IN (constants)`.
-#[inline(never)]
 pub(crate) fn in_set(
     operand: &Operand,
     ty: SqlType,
@@ -191,7 +190,6 @@ fn find(vector: &Vector, ty: SqlType, items: &Items, rows: usize, memo: &EntryMe
 }
 
 /// `operand [NOT] IN (expressions)`: one comparison after the other, joined by OR.
-#[inline(never)]
 pub(crate) fn in_list(
     operand: &Operand,
     items: &[Operand],

@@ -54,7 +54,6 @@ pub(crate) fn connect(a: &Operand, b: &Operand, and: bool, rows: usize) -> Resul
 }
 
 /// NOT.
-#[inline(never)]
 pub(crate) fn not(operand: &Operand, rows: usize) -> Result<Operand> {
     if operand.is_null() {
         return Ok(Operand::Constant(Value::Null));
@@ -65,7 +64,6 @@ pub(crate) fn not(operand: &Operand, rows: usize) -> Result<Operand> {
 }
 
 /// IS NULL, or IS NOT NULL.
-#[inline(never)]
 pub(crate) fn is_null(operand: &Operand, negated: bool) -> Operand {
     match operand {
         Operand::Constant(value) => Operand::Constant(Value::Boolean(value.is_null() != negated)),

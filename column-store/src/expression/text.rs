@@ -37,7 +37,6 @@ fn text_of(operand: &Operand) -> Result<(&TextVector, &Vector)> {
 }
 
 /// A function from text to text with constant further arguments, which cannot fail.
-#[inline(never)]
 pub(super) fn apply(operand: &Operand, function: Function, rest: &[Value], memo: &DictionaryMemo) -> Result<Operand> {
     if let Operand::Constant(value) = operand {
         let arguments: Vec<Value> = std::iter::once(value).chain(rest).cloned().collect();
@@ -68,7 +67,6 @@ fn utf8(bytes: &[u8]) -> Result<&str> {
 }
 
 /// A function from text to a number or a truth value with constant further arguments.
-#[inline(never)]
 pub(super) fn measure(
     operand: &Operand,
     function: Function,
@@ -102,7 +100,6 @@ pub(super) fn measure(
 }
 
 /// LIKE with a constant pattern.
-#[inline(never)]
 pub(super) fn like(operand: &Operand, matcher: &Matcher, negated: bool, memo: &EntryMemo<bool>) -> Result<Operand> {
     match operand {
         Operand::Constant(Value::Null) => return Ok(Operand::Constant(Value::Null)),
@@ -117,7 +114,6 @@ pub(super) fn like(operand: &Operand, matcher: &Matcher, negated: bool, memo: &E
 }
 
 /// LIKE with a pattern a row.
-#[inline(never)]
 pub(super) fn like_each(
     operand: &Operand,
     pattern: &Operand,
@@ -158,7 +154,6 @@ fn bytes(operand: &Operand, row: usize) -> Result<&[u8]> {
 }
 
 /// `||`.
-#[inline(never)]
 pub(super) fn concat(a: &Operand, b: &Operand, rows: usize) -> Result<Operand> {
     if a.is_null() || b.is_null() {
         return Ok(Operand::Constant(Value::Null));

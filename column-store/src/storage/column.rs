@@ -151,7 +151,6 @@ impl Column {
     }
 
     /// Appends rows `from..to` of a vector.
-    #[inline(never)]
     pub(crate) fn append_vector(&mut self, vector: &Vector, from: usize, to: usize) -> Result<()> {
         let validity = vector.validity.as_deref().filter(|v| v[from..to].contains(&false));
         if validity.is_none() && self.append_whole(&vector.data, from..to)? {

@@ -41,7 +41,6 @@ impl SumBatch {
     }
 
     /// Counts the rows of every group in word 0.
-    #[inline(never)]
     pub(super) fn count_rows(&mut self) {
         self.counts = true;
     }
@@ -103,7 +102,6 @@ impl SumBatch {
     }
 
     /// Adds everything taken, run by run.
-    #[inline(never)]
     fn fold_runs(
         self,
         (starts, numbers): (&[u32], &[u32]),
@@ -159,7 +157,6 @@ fn add_all(
 }
 
 /// Counts rows in word 0, which they cannot overflow.
-#[inline(never)]
 fn count_rows(rows: usize, numbers: Option<&[u32]>, words: &mut [i64], stride: usize, group_count: usize) {
     let Some(numbers) = numbers else {
         words[0] += rows as i64;
@@ -194,7 +191,6 @@ struct Carry {
 
 type SumColumn<'a> = (usize, Option<usize>, &'a [i64]);
 
-#[inline(never)]
 fn add_columns<const N: usize>(
     columns: [SumColumn<'_>; N],
     numbers: Option<&[u32]>,
@@ -232,7 +228,6 @@ fn add_columns<const N: usize>(
 
 /// The sums of several columns by group, over one batch. They do not overflow. Even and
 /// odd rows add to sums of their own.
-#[inline(never)]
 fn partial_sums<const N: usize>(numbers: &[u32], values: [&[i64]; N], group_count: usize) -> Vec<[i64; N]> {
     let mut halves = vec![[0i64; N]; group_count * 2];
     let rows = numbers.len();

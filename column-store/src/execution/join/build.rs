@@ -75,7 +75,6 @@ impl Build {
     }
 
     /// Keeps rows.
-    #[inline(never)]
     pub(super) fn take(&mut self, rows: &BuildRows) -> Result<()> {
         let mut words = KeyWords { rows: rows.rows, ..KeyWords::default() };
         for (key, vector) in self.keys.iter_mut().zip(&rows.columns) {
@@ -130,7 +129,6 @@ impl Build {
 
     /// Publishes the keys and lays out the table; its rows are inserted by slices.
     /// `publishes` when these are all rows of the build side.
-    #[inline(never)]
     pub(super) fn seal(&mut self, spec: &Spec, publishes: bool) {
         self.store.freeze();
         let mut column = 0;
@@ -174,7 +172,6 @@ impl Build {
     }
 
     /// The keys of a probe batch, and which rows have no NULL that equals nothing.
-    #[inline(never)]
     pub(super) fn probe_words(&mut self, spec: &Spec, batch: &Batch) -> Result<(KeyWords, Option<Vec<bool>>)> {
         let mut words = KeyWords { rows: batch.rows, ..KeyWords::default() };
         for (key, vector) in self.keys.iter_mut().zip(spec.probe_keys.evaluate(batch)?) {

@@ -130,7 +130,6 @@ impl JoinOperator {
         Ok(())
     }
 
-    #[inline(never)]
     fn advance_probe(&mut self) -> Result<()> {
         let Some(mut probe) = self.probe.take() else {
             match self.probe_side.next()? {
@@ -167,7 +166,6 @@ impl JoinOperator {
     }
 
     /// Starts on a probe batch; `None` when it is already dealt with.
-    #[inline(never)]
     fn begin(&mut self, batch: Batch) -> Result<Option<Probe>> {
         let rows = batch.rows;
         let (batch, flags) = self.probe_side.split_flags(batch);
@@ -208,7 +206,6 @@ impl JoinOperator {
     }
 
     /// Marks all build rows of these chains. A chain is marked as a whole.
-    #[inline(never)]
     fn match_chains(&mut self, heads: &[u32]) {
         let Some(table) = &self.build.table else {
             return;
@@ -223,7 +220,6 @@ impl JoinOperator {
     }
 
     /// The pairs for which a condition is true.
-    #[inline(never)]
     fn thin(&self, batch: &Batch, pairs: Pairs, condition: Option<&Condition>) -> Result<Pairs> {
         let Some(condition) = condition else {
             return Ok(pairs);
@@ -246,7 +242,6 @@ impl JoinOperator {
     }
 
     /// Notes matches and puts out pairs.
-    #[inline(never)]
     fn match_pairs(&mut self, probe: &mut Probe, pairs: &Pairs) -> Result<()> {
         pairs.probe.iter().for_each(|row| probe.matched[*row as usize] = true);
         if !self.build.matched.is_empty() {
@@ -268,7 +263,6 @@ impl JoinOperator {
 
     /// After the last pair of a batch: decides what is unknown, then puts out what the
     /// kind says of its rows.
-    #[inline(never)]
     fn end_of_pairs(&mut self, mut probe: Probe) -> Result<()> {
         if self.spec.null_aware && !probe.deciding_nulls {
             if self.spec.rest.is_some() {
@@ -313,7 +307,6 @@ impl JoinOperator {
     }
 
     /// Puts out a slice of what the kind says of build rows.
-    #[inline(never)]
     fn drain(&mut self, from: usize) -> Result<()> {
         let end = (from + BATCH_ROWS).min(self.build.rows());
         self.phase = if end == self.build.rows() { Phase::Done } else { Phase::Drain(end) };

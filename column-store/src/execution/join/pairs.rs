@@ -15,7 +15,6 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Some of the pairs.
-    #[inline(never)]
     pub(super) fn pick(&self, kept: &[u32]) -> Self {
         let pick = |rows: &[u32]| kept.iter().map(|at| rows[*at as usize]).collect();
         Self { probe: pick(&self.probe), build: pick(&self.build) }
@@ -86,7 +85,6 @@ impl Cursor {
 
 /// Pairs each probe row with a list of build rows, or with all of them, from a position
 /// `(row, inner)` on.
-#[inline(never)]
 fn list_pairs<'a>(
     (at_row, at_inner): (&mut usize, &mut usize),
     rows: usize,
@@ -113,7 +111,6 @@ fn list_pairs<'a>(
     }
 }
 
-#[inline(never)]
 fn unique_pairs(heads: &[u32], skip: Option<&[bool]>, pairs: &mut Pairs) {
     pairs.probe = vec![0; heads.len()];
     pairs.build = vec![0; heads.len()];

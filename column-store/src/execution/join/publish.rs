@@ -19,7 +19,6 @@ const TEXTS_MAX: usize = 1024;
 
 /// The filter over one key: `column` is its first column in `keys`. A bitmap takes an
 /// eighth of `bytes_max` at most.
-#[inline(never)]
 pub(super) fn key_filter(
     key: &KeyColumn,
     keys: &KeyWords,
@@ -81,7 +80,6 @@ fn texts(interner: &Interner) -> KeyFilter {
     KeyFilter::Texts(Arc::new(texts))
 }
 
-#[inline(never)]
 fn bitmap(words: &[i64], valid: Option<&[bool]>, bounds: Bounds, bytes_max: usize) -> Option<Arc<KeyBits>> {
     let rows = words.len() as u64;
     let bits_max = rows.saturating_mul(BITS_PER_ROW_MAX).clamp(1 << 16, BITS_MAX).min(bytes_max as u64).max(64);

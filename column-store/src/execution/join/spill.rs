@@ -84,7 +84,6 @@ pub(super) struct Divide {
 }
 
 impl JoinOperator {
-    #[inline(never)]
     pub(super) fn advance_build(&mut self) -> Result<()> {
         let rows = match self.pending.take() {
             Some(rows) => rows,
@@ -121,7 +120,6 @@ impl JoinOperator {
     }
 
     /// All build rows of this part or chunk are there.
-    #[inline(never)]
     fn seal(&mut self) {
         let is_whole = self.part.level == 0 && self.chunks.is_none();
         self.build.seal(&self.spec, is_whole);
@@ -129,7 +127,6 @@ impl JoinOperator {
     }
 
     /// Moves more rows to their parts.
-    #[inline(never)]
     pub(super) fn advance_divide(&mut self) -> Result<()> {
         let Phase::Divide(mut divide) = std::mem::replace(&mut self.phase, Phase::Done) else {
             return Ok(());
@@ -231,7 +228,6 @@ impl JoinOperator {
     }
 
     /// Keeps a probe batch for the next chunk; `false` in the last pass.
-    #[inline(never)]
     pub(super) fn keep_for_next_chunk(&mut self, probe: &Probe) -> Result<bool> {
         let Some(Chunks { kept: Some(kept) }) = &mut self.chunks else {
             return Ok(false);
@@ -247,7 +243,6 @@ impl JoinOperator {
     }
 
     /// After the last row of a chunk or part: turns to the next one; `false` if there is none.
-    #[inline(never)]
     pub(super) fn go_on(&mut self) -> Result<bool> {
         if let Some(kept) = self.chunks.as_mut().and_then(|chunks| chunks.kept.take()) {
             let mut types = self.spec.probe_types.clone();

@@ -95,7 +95,6 @@ const ORDERED_SLOTS_MIN: usize = 1 << 14;
 impl JoinTable {
     /// A table over the keys of all build rows, none inserted yet. It takes what
     /// [`table_bytes`] says; an array that takes more only if `reserve` grants it.
-    #[inline(never)]
     pub(super) fn new(keys: &KeyWords, findable: Option<Vec<bool>>, reserve: impl FnOnce(usize) -> bool) -> Self {
         let bounds: Vec<Bounds> = findable_bounds(keys, findable.as_deref());
         let rows = keys.rows;
@@ -132,7 +131,6 @@ impl JoinTable {
 
     /// Inserts up to [`INSERT_ROWS`] more rows; `true` when all are in. Later rows go
     /// first, so that chains are in ascending order.
-    #[inline(never)]
     pub(super) fn insert_more(&mut self) -> bool {
         let end = self.rows - self.inserted;
         let start = end.saturating_sub(INSERT_ROWS);
@@ -189,7 +187,6 @@ impl JoinTable {
 
     /// For every probe row the first build row of its key plus one, or 0. `inside`
     /// tells which rows may match at all.
-    #[inline(never)]
     pub(super) fn heads(&self, probe: &KeyWords, mut inside: Vec<bool>) -> Vec<u32> {
         match &self.form {
             Form::Direct { layout, slots, .. } => {

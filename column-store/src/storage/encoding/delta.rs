@@ -27,7 +27,6 @@ pub(super) fn write(values: &[i64], profile: &Profile, out: &mut Vec<u8>) {
 
 /// Reads what [`write`] wrote after the encoding's number. Codes are distances from the
 /// least value.
-#[inline(never)]
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValues> {
     let (first, delta_min, min, max) = (reader.i64()?, reader.i64()?, reader.i64()?, reader.i64()?);
     let code_max = reader.u64()?;
@@ -53,7 +52,6 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValue
 }
 
 /// Running sums from `start`, none of which may exceed `span`.
-#[inline(never)]
 fn sum<T>(
     deltas: &Unpacked,
     start: u64,

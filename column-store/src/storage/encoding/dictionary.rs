@@ -31,7 +31,6 @@ impl Found {
 
 /// A dictionary of `values` if it takes fewer than `bytes_max` bytes; `width` is the
 /// bits of the frame's codes.
-#[inline(never)]
 pub(super) fn find(values: &[i64], width: u32, bytes_max: usize) -> Option<Found> {
     let (distinct, rows) = sample(values.len(), |row| hash_integer(values[row]));
     let least_width = width_of(distinct as u64 - 1);
@@ -81,7 +80,6 @@ pub(super) fn write(found: &Found, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write`] wrote after the encoding's number.
-#[inline(never)]
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValues> {
     let entries = reader.count(count)?;
     if entries == 0 {

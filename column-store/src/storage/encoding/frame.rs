@@ -34,7 +34,6 @@ pub(super) fn write_codes(codes: &[u64], width: u32, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write_codes`] wrote.
-#[inline(never)]
 pub(super) fn read_codes(reader: &mut Reader<'_>, count: usize, code_max: u64) -> Result<Unpacked> {
     let width = u32::from(reader.u8()?);
     if width != width_of(code_max) {
@@ -48,7 +47,6 @@ pub(super) fn read_codes(reader: &mut Reader<'_>, count: usize, code_max: u64) -
 }
 
 /// Reads what [`write`] wrote after the encoding's number.
-#[inline(never)]
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValues> {
     let (base, factor, code_max) = (reader.i64()?, reader.i64()?, reader.u64()?);
     let top = i128::from(code_max).checked_mul(i128::from(factor)).map(|span| i128::from(base) + span);

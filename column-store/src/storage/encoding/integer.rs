@@ -92,7 +92,6 @@ impl Profile {
 }
 
 /// The greatest common divisor of all distances from `first`, given up at 1.
-#[inline(never)]
 fn common_factor(values: &[i64], first: i64) -> u64 {
     let mut factor = 0u64;
     for value in values {
@@ -173,7 +172,6 @@ fn encode_simple_profiled(values: &[i64], profile: &Profile, out: &mut Vec<u8>) 
 }
 
 /// Reads a stream of `count` values, at least one.
-#[inline(never)]
 pub(super) fn decode(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValues> {
     let mut ahead = *reader;
     match ahead.u8()? {

@@ -49,7 +49,6 @@ pub(crate) struct Encoded {
 }
 
 /// Appends the chunk of a column of at least one row, whose front is filled.
-#[inline(never)]
 pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
     let mut sketch = DistinctSketch::default();
     if column.nulls == column.rows {
@@ -97,7 +96,6 @@ pub(crate) fn encode(column: &Column, out: &mut Vec<u8>) -> Encoded {
 
 type TextEncoded = (Encoding, Option<usize>, Option<(Value, Value)>);
 
-#[inline(never)]
 fn encode_text(column: &Column, strings: &Strings, sketch: &mut DistinctSketch, out: &mut Vec<u8>) -> TextEncoded {
     let value = |row: usize| match column.ty {
         SqlType::Text => String::from_utf8(strings.get(row).to_vec()).ok().map(Value::Text),
@@ -139,7 +137,6 @@ fn header(kind: u8, column: &Column, out: &mut Vec<u8>) {
 }
 
 /// Neighbours are often equal: only where a run begins is there something to add.
-#[inline(never)]
 fn sketch_integers(values: &[i64], sketch: &mut DistinctSketch) {
     let mut previous = None;
     for value in values {
@@ -202,7 +199,6 @@ fn cut(min: Value, max: Value) -> (Option<Value>, Option<Value>) {
 ///
 /// # Errors
 /// [`crate::Error::Corrupt`] when the bytes are not such a chunk.
-#[inline(never)]
 pub(crate) fn decode(bytes: &[u8], ty: SqlType, rows: usize) -> Result<Chunk> {
     let mut reader = Reader::new(bytes);
     let (kind, nulls) = (reader.u8()?, reader.u8()?);
@@ -260,7 +256,6 @@ fn check_range(integers: &IntegerValues, ty: SqlType) -> Result<()> {
     if fits { Ok(()) } else { Err(corrupt(format!("values out of range for {ty}"))) }
 }
 
-#[inline(never)]
 fn decode_validity(bits: &[u8], rows: usize) -> Result<Vec<bool>> {
     let mut validity = reserve(rows.next_multiple_of(8))?;
     for byte in bits {

@@ -19,7 +19,6 @@ pub(super) fn write(values: &[i64], runs: usize, out: &mut Vec<u8>) {
 }
 
 /// Reads what [`write`] wrote after the encoding's number; codes are those of the runs.
-#[inline(never)]
 pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValues> {
     let runs = reader.count(count)?;
     let values = decode_simple(reader, runs)?;
@@ -39,7 +38,6 @@ pub(super) fn read(reader: &mut Reader<'_>, count: usize) -> Result<IntegerValue
     Ok(expanded)
 }
 
-#[inline(never)]
 fn expand<T: Copy>(values: &[T], lengths: &[i64], count: usize) -> Result<Vec<T>> {
     let mut out = reserve(count)?;
     for (value, length) in values.iter().zip(lengths) {

@@ -49,7 +49,6 @@ impl Found {
 
 /// The dictionary of the strings, if it is smaller than they are. Rows that are not valid
 /// take the code of the row before.
-#[inline(never)]
 pub(super) fn find(strings: &Strings, valid: impl Fn(usize) -> bool) -> Option<Found> {
     let rows = strings.len();
     let (distinct, sampled) = sample(rows, |row| hash(strings.get(row)));
@@ -117,7 +116,6 @@ pub(super) fn write_dictionary(strings: &Strings, found: &Found, out: &mut Vec<u
 }
 
 /// Appends all strings.
-#[inline(never)]
 pub(super) fn write_block(strings: &Strings, out: &mut Vec<u8>) -> Encoding {
     let lengths: Vec<i64> = strings.offsets.windows(2).map(|pair| i64::from(pair[1] - pair[0])).collect();
     encode_simple(&lengths, out);
@@ -137,7 +135,6 @@ pub(super) fn write_block(strings: &Strings, out: &mut Vec<u8>) -> Encoding {
 }
 
 /// Reads `count` strings.
-#[inline(never)]
 pub(super) fn read_block(reader: &mut Reader<'_>, count: usize, distinct: bool) -> Result<Dictionary> {
     let lengths = decode_simple(reader, count)?;
     let total = reader.count(u32::MAX as usize)?;
@@ -161,7 +158,6 @@ pub(super) fn read_block(reader: &mut Reader<'_>, count: usize, distinct: bool) 
     Ok(Dictionary::new(offsets, bytes, distinct))
 }
 
-#[inline(never)]
 fn read_offsets(lengths: &IntegerValues, count: usize, total: usize) -> Result<Vec<u32>> {
     let mut offsets = reserve(count + 1)?;
     let mut end = 0u64;

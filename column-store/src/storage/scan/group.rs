@@ -59,7 +59,6 @@ impl OpenGroup {
         Ok(chunk)
     }
 
-    #[inline(never)]
     fn load(&self, ordinal: usize, meta: &ChunkMeta, ty: SqlType, source: &ChunkSource<'_>) -> Result<Arc<Chunk>> {
         let key: ChunkKey = (self.group.meta.extent, ordinal as u32);
         if let Some(chunk) = source.cache.get(&key) {

@@ -141,7 +141,6 @@ pub(crate) fn number(value: &Value) -> Option<i128> {
 
 impl Prepared {
     /// Deselects the rows that fail.
-    #[inline(never)]
     pub(crate) fn apply(&self, chunk: &Chunk, selection: &mut Selection) {
         if !chunk.has_nulls() {
             match &self.kernel {
@@ -190,7 +189,6 @@ macro_rules! with_codes {
 pub(crate) use with_codes;
 
 /// Sets the bytes of `mask` to 0 where the rows of `slice` fail.
-#[inline(never)]
 fn dense(kernel: &Kernel, chunk: &Chunk, slice: std::ops::Range<usize>, mask: &mut [u8]) {
     match (kernel, &chunk.values) {
         (Kernel::Always, _) => {}
@@ -229,7 +227,6 @@ fn dense(kernel: &Kernel, chunk: &Chunk, slice: std::ops::Range<usize>, mask: &m
     }
 }
 
-#[inline(never)]
 fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: impl Fn(u32) -> T, mask: &mut [u8]) {
     match kernel {
         // A code above the type's range would not be in its chunk.
@@ -257,7 +254,6 @@ fn dense_codes<T: Copy + Ord + Into<u32>>(kernel: &Kernel, codes: &[T], narrow: 
 
 /// Codes that are their value less `base`; without branches, since keys that pass and keys
 /// that do not mostly come mixed.
-#[inline(never)]
 fn dense_bits<T: Copy + Into<u32>>(
     codes: &[T],
     (base, code_max): (i64, u32),
@@ -288,7 +284,7 @@ fn dense_bits<T: Copy + Into<u32>>(
     }
 }
 
-#[inline(never)]
+#[inline]
 fn small_bits<T: Copy + Into<u32>>(
     codes: &[T],
     offset: u32,
@@ -306,7 +302,6 @@ fn small_bits<T: Copy + Into<u32>>(
     }
 }
 
-#[inline(never)]
 fn dense_ranges<T: Copy>(values: &[T], ranges: &[(i64, i64)], key: impl Fn(T) -> i64, mask: &mut [u8]) {
     if let [(low, high)] = ranges {
         for (slot, value) in mask.iter_mut().zip(values) {
@@ -349,7 +344,6 @@ pub(crate) fn integer(values: &Values, row: usize) -> Option<i64> {
 }
 
 /// Keeps the listed rows that pass.
-#[inline(never)]
 fn retain(kernel: &Kernel, chunk: &Chunk, selection: &mut Selection, valid: impl Fn(usize) -> bool, on_null: bool) {
     macro_rules! retain {
         (|$row:ident| $pass:expr) => {

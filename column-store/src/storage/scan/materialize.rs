@@ -89,7 +89,7 @@ const fn is_32_bit(ty: SqlType) -> bool {
     matches!(ty, SqlType::Integer | SqlType::Date)
 }
 
-#[inline(never)]
+#[inline]
 fn pick<S: Copy, T>(values: &[S], rows: &RowSet<'_>, widen: impl Fn(S) -> T) -> Vec<T> {
     match rows {
         RowSet::Range(range) => values[range.clone()].iter().map(|v| widen(*v)).collect(),
@@ -109,7 +109,6 @@ fn pick_codes<C: Copy + Into<u32>, T>(codes: &[C], rows: &RowSet<'_>, widen: imp
     pick(codes, rows, |code| widen(code.into()))
 }
 
-#[inline(never)]
 fn materialize_coded(coded: &CodedIntegers, ty: SqlType, rows: &RowSet<'_>) -> Data {
     let codes = &coded.codes;
     match &coded.map {

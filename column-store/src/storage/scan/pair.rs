@@ -22,7 +22,6 @@ pub(crate) fn applies(left: &Chunk, right: &Chunk) -> bool {
 }
 
 /// Deselects the rows for which `left op right` is not true.
-#[inline(never)]
 pub(crate) fn apply(left: &Chunk, op: BinaryOp, right: &Chunk, selection: &mut Selection) {
     if !selection.is_dense() && selection.count() * ROWS_PER_LISTED_MAX >= selection.slice().len() {
         let slice = selection.slice();

@@ -85,7 +85,6 @@ impl Selection {
     }
 
     /// Keeps the rows, given by position in the group, that pass.
-    #[inline(never)]
     pub(crate) fn retain(&mut self, mut pass: impl FnMut(usize) -> bool) {
         self.make_list();
         let mut kept = 0;
@@ -99,7 +98,6 @@ impl Selection {
     }
 
     /// Keeps the rows at some ascending positions of the selection.
-    #[inline(never)]
     pub(crate) fn keep(&mut self, positions: &[u32]) {
         self.make_list();
         for (index, position) in positions.iter().enumerate() {

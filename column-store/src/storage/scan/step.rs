@@ -103,7 +103,6 @@ impl Step {
     }
 
     /// Turns to a group; `false` if no row of it can pass.
-    #[inline(never)]
     pub(super) fn enter(&mut self, group: &RowGroupMeta) -> bool {
         self.state = State::Fresh;
         self.estimate = 0.5;
@@ -190,7 +189,6 @@ impl Step {
         Ok(())
     }
 
-    #[inline(never)]
     fn prepare(&mut self, group: &mut OpenGroup, context: &Context<'_>) -> Result<State> {
         let mut load = |ordinal: usize| group.chunk(ordinal, context.request, context.source);
         match &self.kind {
