@@ -57,6 +57,28 @@ pub struct Session {
 }
 
 impl Session {
+    /// How a database in a browser is opened.
+    pub(crate) fn options() -> Options {
+        let number = SESSIONS_OPENED.get();
+        SESSIONS_OPENED.set(number + 1);
+        Options {
+            chunk_cache_bytes_max: CHUNK_CACHE_BYTES,
+            clock: Some(clock()),
+            wall_clock: Some(wall_clock()),
+            planner: Some(Box::new(PlannerBridge { database: number })),
+            ..Options::default()
+        }
+    }
+
+    /// A session of what was opened. Without a result, see `take_failure`.
+    pub(crate) fn new(opened: Result<Database, Error>) -> Option<Self> {
+        or_none(opened.map(|database| {
+            let connection = database.connect();
+            let open = RefCell::new(Some(Open { database, connection }));
+            Self { shared: Rc::new(Shared { open }), columns: Vec::new() }
+        }))
+    }
+
     /// What an object that outlives this call shares with the session.
     pub(crate) fn shared(&self) -> Rc<Shared> {
         Rc::clone(&self.shared)
@@ -76,30 +98,19 @@ impl Session {
         cache_bytes: Option<f64>,
         memory_bytes: Option<f64>,
     ) -> Option<Self> {
-        let number = SESSIONS_OPENED.get();
-        SESSIONS_OPENED.set(number + 1);
-        let defaults = Options::default();
+        let defaults = Self::options();
         let options = Options {
             durability: if relaxed { Durability::Relaxed } else { Durability::Strict },
             page_cache_bytes_max: cache_bytes.map_or(PAGE_CACHE_BYTES, |bytes| bytes as usize),
-            chunk_cache_bytes_max: CHUNK_CACHE_BYTES,
             memory_bytes_max: memory_bytes.map_or(defaults.memory_bytes_max, |bytes| bytes as u64),
-            clock: Some(clock()),
-            wall_clock: Some(wall_clock()),
-            planner: Some(Box::new(PlannerBridge { database: number })),
             ..defaults
         };
-        let opened = match (names, handles) {
+        Self::new(match (names, handles) {
             (Some(names), Some(handles)) => OpfsVfs::new(names, handles)
                 .map_err(Error::from)
                 .and_then(|vfs| Database::open_with(Arc::new(vfs), name, options)),
             _ => Database::memory(options),
-        };
-        or_none(opened.map(|database| {
-            let connection = database.connect();
-            let open = RefCell::new(Some(Open { database, connection }));
-            Self { shared: Rc::new(Shared { open }), columns: Vec::new() }
-        }))
+        })
     }
 
     /// Prepares one statement.

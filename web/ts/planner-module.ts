@@ -116,10 +116,11 @@ export class PlannerModule {
   /** Waits until no statement has come for `ms`, and where one has, for longer. */
   async #idle(calls: () => number, ms: number): Promise<void> {
     for (let wait = ms; ; wait = IDLE_MS) {
+      if (this.#urgent) return nextTask();
       const before = calls();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
-        setTimeout(resolve, this.#urgent ? 0 : wait);
+        setTimeout(resolve, wait);
       });
       if (this.#urgent || calls() === before) return;
     }
@@ -138,4 +139,16 @@ export class PlannerModule {
     this.#ready = true;
     this.#download.abort();
   }
+}
+
+/** Lets the tasks that wait run first. A timer that follows another is put off by milliseconds, a message is not. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = (): void => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(undefined);
+  });
 }

@@ -21,7 +21,7 @@ export function measureBatteries(engine, { vendorFolder, note, profiles }) {
     let version = "";
     for (const relaxed of [false, true]) {
       const database = relaxed ? "relaxed" : "strict";
-      const { worker, started } = await session.start({ engine: engine.name, database, relaxed });
+      const { worker, started } = await session.start({ engine: engine.name, database, relaxed, complete: true });
       version = started.version;
       for (const battery of BATTERIES.filter((each) => (each.relaxed ?? false) === relaxed)) {
         note(battery.title);

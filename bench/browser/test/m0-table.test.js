@@ -16,6 +16,7 @@ function sample(factor) {
     bulkInsertMs: 100 * factor,
     count: { iterations: 10, totalMs: factor },
     lookupsMs: 50 * factor,
+    lookupsAgainMs: 40 * factor,
     scansMs: [3 * factor, factor, 2 * factor],
     durable: { samplesMs: [factor, 3 * factor], totalMs: 4 * factor, flushes: 2, writtenBytes: 200 },
     floor: { samplesMs: [0.2, 0.4], totalMs: 0.6 },

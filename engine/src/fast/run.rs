@@ -87,11 +87,7 @@ fn get(
     let mut result = Ok(());
     view.read(|read| {
         Ok(read.visit(table.rows_tree(), &locator, &mut |bytes| {
-            result = table
-                .row_layout
-                .reader(bytes)
-                .map_err(Into::into)
-                .and_then(|reader| rows.push(&reader, &locator));
+            result = table.row_layout.reader(bytes).map_err(Into::into).and_then(|reader| rows.push(&reader, &locator));
         })?)
     })?;
     result?;

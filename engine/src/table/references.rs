@@ -69,13 +69,7 @@ impl References {
     }
 
     #[inline(never)]
-    fn check_parents(
-        &mut self,
-        read: &impl Read,
-        table: &Table,
-        old: Option<&[Value]>,
-        new: &[Value],
-    ) -> Result<()> {
+    fn check_parents(&mut self, read: &impl Read, table: &Table, old: Option<&[Value]>, new: &[Value]) -> Result<()> {
         for (position, parent) in table.parents.iter().enumerate() {
             let key = &table.record.foreign_keys[position];
             let is_kept = old.is_some_and(|old| key.columns.iter().all(|c| old[*c] == new[*c]));
