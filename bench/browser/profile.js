@@ -6,9 +6,9 @@
  * or functions have numbers only. The profiler slows things down: believe shares, not times.
  *
  * With --warm the queries of a list run again after the first pass, each a few times under a
- * profile of its own.
+ * profile of its own; with --cold each runs first thing in a worker of its own.
  *
- *   node bench/browser/profile.js [--sf 0.1] [--top 25] [--only load|cold] [--warm 1,13]
+ *   node bench/browser/profile.js [--sf 0.1] [--top 25] [--only load|queries] [--warm 1,13] [--cold 6]
  */
 
 import { requirePackage } from "./paths.js";
@@ -26,10 +26,13 @@ const option = (name, otherwise) => (words.includes(name) ? (words[words.indexOf
 const scaleFactor = Number(option("--sf", "0.1"));
 const top = Number(option("--top", "25"));
 const only = option("--only", "both");
-const warm = option("--warm", "").split(",").filter((number) => number !== "");
+/** @param {string} name */
+const list = (name) => option(name, "").split(",").filter((number) => number !== "");
+const warm = list("--warm");
+const alone = list("--cold");
 const WARM_RUNS = 6;
 /** Samples of a load are many, those of a cold query few. */
-const INTERVAL_US = { load: 1000, cold: 100 };
+const INTERVAL_US = { load: 1000, query: 100 };
 
 requirePackage();
 const vendorFolder = await buildVendor();
@@ -43,36 +46,51 @@ await withSession({ vendorFolder, dataFolder: tables.folder, limitMs: 1_800_000 
   const { worker: loader } = await session.start(database);
   const loading = await attachProfiler(session.tab);
   await storageWatch(loading);
-  if (only !== "cold") await loading.start(INTERVAL_US.load);
+  if (only !== "queries") await loading.start(INTERVAL_US.load);
   const loads = await loadTables(loader, engine, options);
   print("load", loads.map(({ table, elapsedMs }) => ({ name: table, elapsedMs })));
-  if (only !== "cold") process.stdout.write(summarizeProfile(await loading.stop(), top));
+  if (only !== "queries") process.stdout.write(summarizeProfile(await loading.stop(), top));
   process.stdout.write(`OPFS: ${JSON.stringify(await storageWatch(loading))}\n`);
   await loader.close();
   if (only === "load") return;
 
+  for (const number of alone) {
+    const { worker } = await session.start(database);
+    const profiler = await attachProfiler(session.tab);
+    await profiler.start(INTERVAL_US.query);
+    const pass = await passOver(worker, { ...options, queries: queriesOf(number) });
+    const profile = await profiler.stop();
+    print(`cold, query ${number}`, pass);
+    process.stdout.write(summarizeProfile(profile, top));
+    await worker.close();
+  }
+
   const { worker, started } = await session.start(database);
   process.stdout.write(`\nopen: ${(started.importMs + started.openMs).toFixed(0)} ms\n`);
-  const cold = await attachProfiler(session.tab);
-  await storageWatch(cold);
-  await cold.start(INTERVAL_US.cold);
+  const profiler = await attachProfiler(session.tab);
+  await storageWatch(profiler);
+  await profiler.start(INTERVAL_US.query);
   const pass = await passOver(worker, options);
-  const profile = await cold.stop();
-  print("cold", pass);
+  const profile = await profiler.stop();
+  print("first pass", pass);
   process.stdout.write(summarizeProfile(profile, top));
-  process.stdout.write(`OPFS: ${JSON.stringify(await storageWatch(cold))}\n`);
+  process.stdout.write(`OPFS: ${JSON.stringify(await storageWatch(profiler))}\n`);
   for (const number of warm) {
-    const queries = options.queries.filter(({ name }) => Number(name.replace(/\D/g, "")) === Number(number));
-    const runs = Array.from({ length: WARM_RUNS }, () => queries).flat();
+    const runs = Array.from({ length: WARM_RUNS }, () => queriesOf(number)).flat();
     await passOver(worker, { ...options, queries: runs });
-    await cold.start(INTERVAL_US.cold);
+    await profiler.start(INTERVAL_US.query);
     const pass = await passOver(worker, { ...options, queries: runs });
-    const profile = await cold.stop();
+    const profile = await profiler.stop();
     print(`warm, query ${number}`, pass);
     process.stdout.write(summarizeProfile(profile, top));
   }
   await worker.close();
 });
+
+/** @param {string} number */
+function queriesOf(number) {
+  return options.queries.filter(({ name }) => Number(name.replace(/\D/g, "")) === Number(number));
+}
 
 /** @param {string} title @param {{name: string, elapsedMs: number}[]} steps */
 function print(title, steps) {

@@ -22,11 +22,10 @@ const STATEMENTS: [(u32, &[&str]); 13] = [
             "CREATE TABLE dim (k INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER) WITH (storage = 'column')",
             "CREATE TABLE fact (k INTEGER PRIMARY KEY, d INTEGER NOT NULL, day DATE NOT NULL, price DECIMAL(15,2) NOT NULL, \
          rate DECIMAL(15,2) NOT NULL, flag TEXT NOT NULL, note TEXT) WITH (storage = 'column')",
-            "INSERT INTO fact WITH n (x) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) \
-         SELECT a.x + 10 * b.x + 100 * c.x + 1000 * e.x, c.x + 10 * b.x, \
-         CAST('2024-0' || (1 + b.x % 9) || '-1' || a.x AS DATE), a.x + 0.25, b.x * 0.01, \
-         CASE WHEN a.x < 5 THEN 'a' ELSE 'b' END, 'note ' || c.x \
-         FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c CROSS JOIN n AS e",
+            "INSERT INTO fact WITH n (x) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)), \
+             m (n) AS (SELECT a.x + 10 * b.x + 100 * c.x + 1000 * d.x FROM n AS a CROSS JOIN n AS b CROSS JOIN n AS c CROSS JOIN n AS d) \
+             SELECT 2 * n + n % 3 % 2, n / 4 % 500, CAST('2024-0' || (1 + n % 9) || '-1' || (n % 10) AS DATE), n % 10 + 0.25, \
+             n / 10 % 10 * 0.01, CASE WHEN n % 10 < 5 THEN 'a' ELSE 'b' END, 'note ' || (n / 100 % 10) FROM m ORDER BY n",
             "INSERT INTO dim SELECT DISTINCT d, 'name ' || d, d % 7 FROM fact",
         ],
     ),
@@ -34,7 +33,7 @@ const STATEMENTS: [(u32, &[&str]); 13] = [
         40,
         &[
             "SELECT sum(price * rate) FROM fact WHERE day >= DATE '2024-01-02' AND day < DATE '2024-01-02' + INTERVAL '1' MONTH \
-         AND rate BETWEEN 0.01 AND 0.05 AND k < 5000",
+         AND rate BETWEEN 0.01 AND 0.05 AND k < 9000",
         ],
     ),
     (
@@ -70,20 +69,20 @@ const STATEMENTS: [(u32, &[&str]); 13] = [
         1,
         &[
             "CREATE TABLE item (k INTEGER PRIMARY KEY, a INTEGER, v TEXT)",
-            "INSERT INTO item SELECT k, d, note || k FROM fact WHERE k < 2000",
-            "INSERT INTO item VALUES (2001, 1, 'one')",
+            "INSERT INTO item SELECT k, d, note || k FROM fact WHERE k < 4000",
+            "INSERT INTO item VALUES (100001, 1, 'one')",
             "CREATE INDEX item_a ON item (a)",
         ],
     ),
-    (3000, &["SELECT v FROM item WHERE k = 7"]),
+    (3000, &["SELECT v FROM item WHERE k = 9"]),
     (300, &["SELECT k, v FROM item WHERE a = 7", "SELECT count(*), sum(k) FROM item WHERE a >= 7 AND a < 9"]),
     (8, &["SELECT k, v FROM item ORDER BY v LIMIT 20"]),
     (
         300,
         &[
-            "UPDATE item SET v = 'new' WHERE k = 7",
-            "DELETE FROM item WHERE k = 2001",
-            "INSERT INTO item VALUES (2001, 1, 'one')",
+            "UPDATE item SET v = 'new' WHERE k = 9",
+            "DELETE FROM item WHERE k = 100001",
+            "INSERT INTO item VALUES (100001, 1, 'one')",
         ],
     ),
     (8, &["UPDATE item SET a = a + 1 WHERE k < 500"]),

@@ -103,11 +103,8 @@ impl DistinctSketch {
                 }
             }
             1 if bytes.len() == DENSE_BYTES => {
-                for (four, packed) in ranks.chunks_exact_mut(4).zip(body.chunks_exact(3)) {
-                    let packed = u32::from_le_bytes([packed[0], packed[1], packed[2], 0]);
-                    for (index, rank) in four.iter_mut().enumerate() {
-                        *rank = (packed >> (6 * index) & 63) as u8;
-                    }
+                for (four, [a, b, c]) in ranks.as_chunks_mut::<4>().0.iter_mut().zip(body.as_chunks::<3>().0) {
+                    *four = [a & 63, a >> 6 | (b & 15) << 2, b >> 4 | (c & 3) << 4, c >> 2];
                 }
             }
             _ => return Err(corrupt("a distinct sketch has an unknown form")),

@@ -11,6 +11,7 @@ use crate::storage::extent::ExtentReader;
 use crate::storage::meta::ChunkMeta;
 use crate::vector::Dictionary;
 use gingham_types::{SqlType, Value};
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
@@ -20,6 +21,8 @@ pub(super) struct ChunkSource<'r> {
     pub(super) reader: Rc<dyn ExtentReader + 'r>,
     pub(super) cache: Arc<ChunkCache>,
     pub(super) metrics: Arc<ScanMetrics>,
+    /// Encoded chunks, one after the other: memory that was not used yet costs as much as reading into it.
+    pub(super) buffer: RefCell<Vec<u8>>,
 }
 
 /// A group and the chunks loaded of it so far.
@@ -64,15 +67,21 @@ impl OpenGroup {
         if let Some(chunk) = source.cache.get(&key) {
             return Ok(chunk);
         }
-        let mut bytes = reserve(meta.bytes as usize)?;
-        bytes.resize(meta.bytes as usize, 0);
-        source.reader.read(&self.group.meta.extent, meta.offset, &mut bytes)?;
+        let mut buffer = source.buffer.borrow_mut();
+        let length = meta.bytes as usize;
+        if buffer.len() < length {
+            *buffer = Vec::new();
+            *buffer = reserve(length)?;
+            buffer.resize(length, 0);
+        }
+        let bytes = &mut buffer[..length];
+        source.reader.read(&self.group.meta.extent, meta.offset, bytes)?;
         source.metrics.add_chunks_read(1);
         source.metrics.add_bytes_read(u64::from(meta.bytes));
-        if xxh3_64(&bytes) != meta.checksum {
+        if xxh3_64(bytes) != meta.checksum {
             return Err(corrupt(format!("column {ordinal} of a row group fails its checksum")));
         }
-        let mut chunk = encoding::decode(&bytes, ty, self.rows())?;
+        let mut chunk = encoding::decode(bytes, ty, self.rows())?;
         if let Values::Text { dictionary, .. } = &mut chunk.values
             && dictionary.distinct()
         {

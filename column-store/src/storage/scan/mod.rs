@@ -42,6 +42,7 @@ use gingham_types::{SqlType, Value};
 use group::{ChunkSource, OpenGroup};
 use materialize::{RowSet, locators, materialize};
 use selection::Selection;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 use step::{Context, Step};
@@ -126,7 +127,12 @@ impl ColumnScan {
                 Selected::Rows(rows) => Ok(Some(rows)),
             }))
         });
-        Self::with_compiler(request, groups, ChunkSource { reader, cache, metrics }, compile)
+        Self::with_compiler(
+            request,
+            groups,
+            ChunkSource { reader, cache, metrics, buffer: RefCell::default() },
+            compile,
+        )
     }
 
     /// As [`ColumnScan::with_expressions`], with an evaluator of the caller's.
@@ -142,7 +148,12 @@ impl ColumnScan {
             let (exprs, filter) = (exprs.to_vec(), Rc::clone(&filter));
             Ok(Box::new(move |batch| filter(&exprs, batch).map(Some)))
         });
-        Self::with_compiler(request, groups, ChunkSource { reader, cache, metrics }, compile)
+        Self::with_compiler(
+            request,
+            groups,
+            ChunkSource { reader, cache, metrics, buffer: RefCell::default() },
+            compile,
+        )
     }
 
     fn with_compiler(

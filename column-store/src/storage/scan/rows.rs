@@ -10,6 +10,7 @@ use crate::storage::{ChunkCache, ExtentReader, RowGroupMeta};
 use crate::vector::Batch;
 use gingham_row_store::Extent;
 use gingham_types::SqlType;
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub fn read_rows(
         reader: Rc::new(Borrowed(reader)),
         cache: Arc::clone(cache),
         metrics: Arc::new(ScanMetrics::default()),
+        buffer: RefCell::default(),
     };
     let mut open = OpenGroup::new(ScanGroup { meta: Arc::clone(meta), deleted: None }, types.len());
     let rows = RowSet::of(positions);
