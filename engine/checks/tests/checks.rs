@@ -50,6 +50,18 @@ macro_rules! checks {
 
 checks!(file, log, page, plan, row, row_group, sql);
 
+/// Inputs that made a check fail once.
+#[test]
+fn inputs_that_failed_before_do_not() {
+    let failed: [(&str, &[u8]); 1] =
+        // A page in use that the list of free pages had, too.
+        [("page", &[37, 42, 5, 3, 1, 4, 2, 5, 160, 5, 201, 146, 0, 7, 6, 7, 3, 3, 6])];
+    for (name, data) in failed {
+        let (_, check, _) = CHECKS.iter().find(|(known, ..)| *known == name).expect("a check of that name");
+        check(data);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 

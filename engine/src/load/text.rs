@@ -252,6 +252,55 @@ mod tests {
         }
     }
 
+    /// Digits are read eight at a time: as a loop over them would, and no byte but a digit.
+    #[test]
+    fn numbers_of_any_length_are_read_and_nothing_else_is() {
+        let mut random = 1u64;
+        for length in 1..=DIGITS_MAX {
+            for _ in 0..200 {
+                let mut next = || {
+                    random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    (random >> 33) as usize
+                };
+                let mut text: Vec<u8> = (0..length).map(|_| b'0' + (next() % 10) as u8).collect();
+                let expected = text.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+                assert_eq!(integer(&text), Some(expected), "{text:?}");
+                let at = next() % length;
+                for byte in [b'/', b':', b' ', b'.', 0, 0x7f, 0x80, 0xb0, 0xff] {
+                    text[at] = byte;
+                    assert_eq!(integer(&text), None, "{text:?}");
+                }
+                text[at] = b'.';
+                let whole = text[..at].iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+                let fraction = text[at + 1..].iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+                let digits = length - 1 - at;
+                let read = (at > 0 && digits <= 6 && at + 6 <= DIGITS_MAX)
+                    .then(|| whole * 1_000_000 + fraction * 10i64.pow(6 - digits as u32));
+                assert_eq!(decimal(&text, 6, i64::MAX), read, "{text:?}");
+            }
+        }
+    }
+
+    /// Every date there is in the plain form.
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let mut expected = days(1, 1, 1);
+        for year in 1..=9999 {
+            for month in 1..=12 {
+                for day in 1..=31 {
+                    let text = format!("{year:04}-{month:02}-{day:02}");
+                    let Some(found) = date(text.as_bytes()) else {
+                        assert!(day > 28, "{text}");
+                        continue;
+                    };
+                    assert_eq!(found, expected, "{text}");
+                    expected += 1;
+                }
+            }
+        }
+        assert_eq!(expected, days(10_000, 1, 1));
+    }
+
     /// Each gives what the cast gives, or nothing.
     #[test]
     fn what_is_read_is_what_a_cast_reads() {

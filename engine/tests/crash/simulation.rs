@@ -19,7 +19,7 @@ pub(crate) struct Effort {
 
 impl Effort {
     fn by_environment() -> Self {
-        if is_long() { Self { ways_max: 400, recovery_step: 5 } } else { Self { ways_max: 3, recovery_step: 149 } }
+        if is_long() { Self { ways_max: 40, recovery_step: 37 } } else { Self { ways_max: 3, recovery_step: 149 } }
     }
 }
 

@@ -306,7 +306,7 @@ impl Pager {
             format::set_u32(&mut page.bytes, format::overflow::NEXT, next);
             format::set_u32(&mut page.bytes, format::overflow::BYTES, part.len() as u32);
             page.bytes[format::overflow::DATA..format::overflow::DATA + part.len()].copy_from_slice(part);
-            self.install(id, Arc::new(page));
+            self.install(id, Arc::new(page))?;
             next = id.0;
             self.spill_if_long()?;
         }

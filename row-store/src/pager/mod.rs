@@ -234,7 +234,7 @@ impl Pager {
         } else {
             self.allocate_page()?
         };
-        self.install(copy, Arc::new(Page { bytes: page.bytes }));
+        self.install(copy, Arc::new(Page { bytes: page.bytes }))?;
         self.free_page(id);
         Ok(copy)
     }
@@ -260,21 +260,23 @@ impl Pager {
     /// A new page of the running transaction.
     pub(crate) fn new_page(&mut self, kind: u8, level: u8) -> Result<PageId> {
         let id = self.allocate_page()?;
-        self.install(id, Arc::new(Page::empty(kind, level)));
+        self.install(id, Arc::new(Page::empty(kind, level)))?;
         Ok(id)
     }
 
-    fn install(&mut self, id: PageId, page: Arc<Page>) {
+    /// Gives a page that was allocated its contents.
+    fn install(&mut self, id: PageId, page: Arc<Page>) -> Result<()> {
         self.reserve_memory();
         let born = self.clock;
         self.forget_ahead(id);
         let slot = self.slot_mut(id);
-        let replaced = slot.page.replace(page);
-        debug_assert!(replaced.is_none(), "a page that was allocated is empty");
-        let page = slot.page.take();
-        *slot = Slot { page, born, dirty: true, on_disk: false, referenced: true, ..UNKNOWN };
+        if slot.page.is_some() {
+            return Err(Error::corrupt(id.0, "the page is in use, and listed as free"));
+        }
+        *slot = Slot { page: Some(page), born, dirty: true, on_disk: false, referenced: true, ..UNKNOWN };
         self.cached_pages += 1;
         self.dirty_pages += 1;
+        Ok(())
     }
 
     /// Has the allocator get memory for many pages at once. A module of WebAssembly grows by
