@@ -89,6 +89,10 @@ function keyValue(type, number) {
       return `key ${number}`;
     case "date":
       return new Date((20000 + number) * 86400000).toISOString().slice(0, 10);
+    case "timestamp":
+      return new Date((20000 + number) * 86400000).toISOString().slice(0, 19).replace("T", " ");
+    case "boolean":
+      return number % 2 === 0;
     case "decimal":
       return `${number}.25`;
     default:
